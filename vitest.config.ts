@@ -18,8 +18,6 @@ export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   test: {
     pool: "forks",
-    // transformed modules stay in node_modules between runs, by their content; `--clearCache` deletes them
-    experimental: { fsModuleCache: true },
     reporters: ["default", "./test/support/base/slowestFiles.ts"],
     sequence: { sequencer: Sequencer },
     projects: [
@@ -27,6 +25,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
+          // transformed modules stay in node_modules between runs, by their content; `--clearCache` deletes them. Not for
+          // system tests: Vite cannot map errors of the set-up's modules that come from there.
+          experimental: { fsModuleCache: true },
           include: ["test/unit/**/*.test.ts"],
           testTimeout: 300_000,
           hookTimeout: 300_000,

@@ -2,14 +2,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { hexAddressText } from "#src/cardano/address.ts";
 import type { Listener } from "#src/edge/serve.ts";
-import { startBrowser } from "../support/pages/browser.ts";
+import { sharedBrowser } from "../support/pages/sharedBrowser.ts";
 import { spend } from "../support/devnet/devnet.ts";
 import { give, makeBlock, valueOf } from "../support/devnet/devnetWorld.ts";
 import { type ExplorerWorld, startExplorer, urlOf } from "../support/explorer/explorerWorld.ts";
 import { interactionMs, Pages } from "../support/pages/pages.ts";
 import { person } from "../support/wallets/person.ts";
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 const ada = 1_000_000n;
 const alice = person("alice");
 const bob = person("bob");

@@ -4,13 +4,13 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../support/service/arbor.ts";
-import { startBrowser } from "../support/pages/browser.ts";
+import { sharedBrowser } from "../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../support/infra/infra.ts";
 import { interactionMs, Pages } from "../support/pages/pages.ts";
 import { http } from "../support/service/user.ts";
 
 const ACTORS = 100_000;
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 
 describe.skipIf(browser === undefined)("the operator pages with 100,000 actors", () => {
   let infra: Infra;

@@ -8,7 +8,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../support/service/arbor.ts";
-import { startBrowser } from "../support/pages/browser.ts";
+import { sharedBrowser } from "../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../support/infra/infra.ts";
 import { interactionMs, Pages } from "../support/pages/pages.ts";
 import { fund, http, land, User } from "../support/service/user.ts";
@@ -17,7 +17,7 @@ const TOKENS = 1_000;
 const FACTS = 10_000;
 const REQUESTS = 1_000;
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 
 describe.skipIf(browser === undefined)("the page of the token service with much data", () => {
   let infra: Infra;

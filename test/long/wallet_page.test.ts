@@ -7,7 +7,7 @@ import { toHex } from "#src/base/bytes.ts";
 import { newSeed, publicKey } from "#src/cardano/keys.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { openStore } from "#src/store/store.ts";
-import { startBrowser } from "../support/pages/browser.ts";
+import { sharedBrowser } from "../support/pages/sharedBrowser.ts";
 import { interactionMs } from "../support/pages/pages.ts";
 import { ADA, PASSPHRASE, Scenario } from "../support/service/scenario.ts";
 import { until } from "../support/base/until.ts";
@@ -27,7 +27,7 @@ import {
   writePhraseDown,
 } from "../support/pages/walletPage.ts";
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 
 /** Slots of an epoch of ten seconds: rewards come while a test waits. */
 const EPOCH_SLOTS = 200;

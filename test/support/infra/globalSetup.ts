@@ -17,6 +17,7 @@ import { startPostgres } from "#src/embedded/postgres.ts";
 import { writePrograms } from "#src/packages/pack.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { openStore } from "#src/store/store.ts";
+import { serveBrowser } from "../pages/sharedBrowser.ts";
 import type {} from "./providedContext.ts";
 
 /** Makes the template database; gives its name. */
@@ -54,7 +55,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("databaseTemplate", template);
   const programs = await packedPrograms();
   project.provide("programs", programs);
+  const browser = await serveBrowser();
+  project.provide("browser", browser.url);
   return async () => {
+    await browser.stop();
     if (programs !== undefined) await rm(programs, { recursive: true, force: true });
     if (given) {
       const admin = openStore(given, { max: 1 });

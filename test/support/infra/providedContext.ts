@@ -7,6 +7,8 @@ declare module "vitest" {
     databaseTemplate: string;
     /** Folder of the package `cli` for Node, with `bin/arbor.js`; undefined where there is no Node. */
     programs: string | undefined;
+    /** URL that answers with the address of the run's browser, as `sharedBrowser` reads it. */
+    browser: string;
   }
 }
 

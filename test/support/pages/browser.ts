@@ -2,7 +2,7 @@
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserServer, chromium, type LaunchOptions } from "playwright-core";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "chrome.exe"];
 /** Paths where packages install it without a name on PATH. */
@@ -16,37 +16,45 @@ const PLACES = [
 ];
 const HOW = "On Debian: apt-get install chromium (or name one in ARBOR_BROWSER).";
 
-/**
- * A browser with an empty profile, which is deleted when the browser ends, and without background network traffic.
- * Undefined, with a message, where no browser is found or none starts.
- */
-export async function startBrowser(): Promise<Browser | undefined> {
-  const executablePath = findBrowser();
-  if (executablePath === undefined) {
+/** Starts one with an empty profile, which is deleted when it ends, and without background network traffic. */
+const LAUNCH: LaunchOptions = {
+  timeout: 30_000,
+  args: [
+    // Root in a container has no sandbox; only the product's own pages are loaded.
+    "--no-sandbox",
+    // A container's /dev/shm is often too small.
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+};
+
+/** A browser of the caller's own. Undefined, with a message, where none is found or none starts. */
+export function startBrowser(): Promise<Browser | undefined> {
+  return started((executablePath) => chromium.launch({ ...LAUNCH, executablePath }));
+}
+
+/** A browser that others connect to, at its `wsEndpoint()`; undefined as with `startBrowser`. */
+export function startBrowserServer(): Promise<BrowserServer | undefined> {
+  return started((executablePath) => chromium.launchServer({ ...LAUNCH, executablePath, host: "127.0.0.1" }));
+}
+
+async function started<T>(start: (program: string) => Promise<T>): Promise<T | undefined> {
+  const program = findBrowser();
+  if (program === undefined) {
     const given = process.env.ARBOR_BROWSER;
     skipped(given ? `ARBOR_BROWSER=${given} is no program. ${HOW}` : `there is no Chromium here. ${HOW}`);
     return undefined;
   }
   try {
-    return await chromium.launch({
-      executablePath,
-      timeout: 30_000,
-      args: [
-        // Root in a container has no sandbox; only the product's own pages are loaded.
-        "--no-sandbox",
-        // A container's /dev/shm is often too small.
-        "--disable-dev-shm-usage",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
+    return await start(program);
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    skipped(`${executablePath} does not start (${why}). ${HOW}`);
+    skipped(`${program} does not start (${why}). ${HOW}`);
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import formats from "ajv-formats";
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/service/arbor.ts";
-import { startBrowser } from "../../support/pages/browser.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { isLong } from "../../support/base/longTests.ts";
 import { signerEnv } from "../../support/service/signerClient.ts";
@@ -86,7 +86,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 
 /** Violations that axe finds in Swagger UI itself, which this project cannot change. */
 const KNOWN_VIOLATIONS: readonly string[] = [

@@ -6,7 +6,7 @@ import process from "node:process";
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/service/arbor.ts";
-import { startBrowser } from "../../support/pages/browser.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
 
@@ -122,7 +122,7 @@ describe("the demo", () => {
   });
 });
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 
 describe.skipIf(browser === undefined)("the start page of the wallet service in a browser", () => {
   afterAll(async () => {

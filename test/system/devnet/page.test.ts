@@ -15,7 +15,7 @@ import { publicKey, sign } from "#src/cardano/keys.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import type { Listener } from "#src/edge/serve.ts";
-import { startBrowser } from "../../support/pages/browser.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import {
   certificates,
   PROPOSAL_DEPOSIT,
@@ -33,7 +33,7 @@ import { agrees, plutusHash, refusesSaying } from "../../support/plutus/scripts.
 import { until } from "../../support/base/until.ts";
 import { person } from "../../support/wallets/person.ts";
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 const ada = 1_000_000n;
 const alice = person("alice");
 const bob = person("bob");

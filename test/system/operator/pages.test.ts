@@ -8,14 +8,14 @@ import { WalletClient } from "#src/client/wallets.ts";
 import { appendInputs } from "#src/runtime/turns/inputLog.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/service/arbor.ts";
-import { startBrowser } from "../../support/pages/browser.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { itLong } from "../../support/base/longTests.ts";
 import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages/pages.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
 import { until } from "../../support/base/until.ts";
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 
 describe.skipIf(browser === undefined)("the operator pages", () => {
   let infra: Infra;

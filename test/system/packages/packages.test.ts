@@ -14,12 +14,12 @@ import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { VERSION } from "#src/base/version.ts";
 import { pack, type Packed } from "#src/packages/pack.ts";
-import { startBrowser } from "../../support/pages/browser.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { runCli } from "../../support/cli/arborCli.ts";
 
 const hasNode = spawnSync("node", ["--version"]).status === 0 && spawnSync("npm", ["--version"]).status === 0;
 if (!hasNode) console.warn("SKIPPED: the packages were not installed, it needs node and npm.");
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 
 /** The packages without the server. */
 const NAMES = ["client", "forestry", "cli"];

@@ -4,13 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/service/arbor.ts";
-import { startBrowser } from "../../support/pages/browser.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { inBrowserContext } from "../../support/pages/browserModule.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 
 const KEY = "a/b ?ключ";
 /** The script in the context: fetches, checks, and has each of some false answers checked. */

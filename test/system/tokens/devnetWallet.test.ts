@@ -10,13 +10,13 @@ import path from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/service/arbor.ts";
-import { startBrowser } from "../../support/pages/browser.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { expectAccessible } from "../../support/pages/pages.ts";
 import { http } from "../../support/service/user.ts";
 import { until } from "../../support/base/until.ts";
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 /** Timeout for expected content on a busy machine, in milliseconds. */
 const PATIENCE = 150_000;
 const NAME = "Arbor devnet wallet (development)";

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { bound, type Fields, taken } from "../../support/ledger/editableTransactions.ts";
-import { startBrowser } from "../../support/pages/browser.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { type BrowserWallet, installWallet, witnessSet } from "../../support/pages/browserWallet.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { type FalsifyingProxy, startFalsifyingProxy } from "../../support/infra/falsifyingProxy.ts";
@@ -14,7 +14,7 @@ import { itLong } from "../../support/base/longTests.ts";
 import { expectAccessible, expectFits, expectFocusVisible, PHONE } from "../../support/pages/pages.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 /** Timeout for expected content on a busy machine, in milliseconds. */
 const PATIENCE = 150_000;
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import type { Constructed } from "#src/client/wallets.ts";
-import { startBrowser } from "../../support/pages/browser.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { itLong } from "../../support/base/longTests.ts";
 import { ADA, PASSPHRASE, type Scenario } from "../../support/service/scenario.ts";
 import { until } from "../../support/base/until.ts";
@@ -24,7 +24,7 @@ import {
   withWalletPages,
 } from "../../support/pages/walletPage.ts";
 
-const browser = await startBrowser();
+const browser = await sharedBrowser();
 
 describe.skipIf(browser === undefined)("the page of the wallet service", () => {
   let scenario: Scenario;
