@@ -36,9 +36,11 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
     for (let i = 0; i < count; i++) publisher.push([await outbox.write()]);
   };
   const published = () => until("all are published", async () => (await outbox.waiting()).length === 0, 60_000);
+  /** What the stream says of itself; waits while the cluster elects a leader, who answers. */
+  const streamInfo = () => until("the stream answers", () => manager.streams.info(STREAM).catch(() => undefined));
   /** The versions in the stream, in its order. */
   const stored = async () => {
-    const { state } = await manager.streams.info(STREAM);
+    const { state } = await streamInfo();
     const versions: number[] = [];
     for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
       const message = await manager.streams.getMessage(STREAM, { seq });
@@ -52,7 +54,7 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
   test("without a quorum nothing is lost: it waits, and is stored when the servers are back", async () => {
     await write(5);
     await published();
-    expect((await manager.streams.info(STREAM)).config.num_replicas).toBe(3);
+    expect((await streamInfo()).config.num_replicas).toBe(3);
     await Promise.all([servers[1]!.kill(), servers[2]!.kill()]);
     await write(5);
     // Longer than a request to the stream and the election of a leader.
@@ -65,6 +67,7 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
   });
 
   test("a stream that lost what it had confirmed is rebuilt while transitions are written; its consumers stay", async () => {
+    await streamInfo();
     await manager.consumers.add(STREAM, {
       durable_name: "reader",
       ack_policy: AckPolicy.Explicit,
@@ -86,7 +89,7 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
     expect(await readRebuild(outbox.store)).toMatchObject({ status: "done", reason: null });
     await published();
     expect(await stored()).toEqual(range(15));
-    const { config } = await manager.streams.info(STREAM);
+    const { config } = await streamInfo();
     expect(config.subjects).toEqual(["arbor.event.>"]);
     expect(config.duplicate_window).toBe(120e9);
     const consumer = await connection.jetstream().consumers.get(STREAM, "reader");
