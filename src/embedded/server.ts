@@ -80,7 +80,9 @@ function startGuard(pid: number, account: SystemAccount | undefined, log: Log): 
   child.stdin.on("error", () => {});
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();
-  return () => void child.stdin.end("done\n");
+  return () => {
+    if (!child.stdin.writableEnded) child.stdin.end("done\n");
+  };
 }
 
 /** Starts a server on a port. Gives it once it accepts connections, or its output if it ended before. */
