@@ -75,7 +75,7 @@ export interface WalletOptions {
   /** Default: fifteen new words. */
   readonly words?: readonly string[];
   readonly gap?: number;
-  /** Lovelace by coin: one output each, at addresses 0, 1 …, on the ledger before the wallet is created. */
+  /** Lovelace by coin: one output each of the faucet, at addresses 0, 1 …; the wallet has them when it is given. */
   readonly coins?: readonly bigint[];
 }
 

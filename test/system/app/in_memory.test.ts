@@ -61,9 +61,9 @@ describe("serve without a database", () => {
     const { id } = await create(arbor);
     expect((await client.wallets()).map((wallet) => wallet.id)).toEqual([id]);
     // twice, as where a group is signalled and a parent forwards the signal
-    arbor.child.kill("SIGTERM");
+    arbor.signal("SIGTERM");
     await end(arbor, "SIGTERM");
-    expect(arbor.child.exitCode).toBe(0);
+    expect([arbor.child.exitCode, arbor.child.signalCode]).toEqual([0, null]);
     expect(folders()).toEqual([]);
   });
 
