@@ -41,7 +41,6 @@ describe.skipIf(native === undefined)("large gaps", () => {
       );
       expect(found.ready).toBe(WALLETS);
       expect(found.refused).toEqual([]);
-      expect(found.builds[Math.floor(found.builds.length * 0.95)]).toBeLessThan(1_000);
       expect(found.failed).toBe(0);
     } finally {
       await arbor.end();

@@ -169,8 +169,9 @@ const fail = (sql: Transaction) => sql`select 1 / ${0}::int`;
 for (
   const [name, from, text, work] of [
     ["cut at the error's answer", "server", "22012", fail],
-    ["cut at the rollback", "client", "rollback", fail],
-    ["cut at the commit", "client", "commit", (sql: Transaction) => sql`select 1`],
+    // whole statements: what a connection sets at its start has the word "committed"
+    ["cut at the rollback", "client", "rollback\0", fail],
+    ["cut at the commit", "client", "commit\0", (sql: Transaction) => sql`select 1`],
   ] as const
 ) {
   for (const how of ["end", "reset"] as const) {
