@@ -20,6 +20,8 @@
  *   behind as many holes (issues 1119, 1181). Here a statement appends its rows itself.
  * - A COPY occupies its connection until its stream ends, and for ever when that fails or stops (issues 499, 1016, 1173).
  *   Here its connection is lost.
+ * - A connection that closes at its start, without an error, is opened again at once and without end, as behind a proxy
+ *   whose server is away: its statement waits for ever. Here a connection that has not started in time is lost.
  * - A connection that closes while it reads the types of arrays, which is its first query by default, rejects a promise
  *   without a handler. Therefore `fetch_types` is off (`arrays.ts`).
  */
@@ -46,6 +48,8 @@ interface Query extends Promise<unknown> {
 
 interface Connection {
   readonly sql: Sql;
+  /** Gives it up if it has not started by then. */
+  readonly late: ReturnType<typeof setTimeout>;
   readonly handler: Handler;
   /** Number of statements and transactions that it runs. */
   users: number;
@@ -78,9 +82,16 @@ export function openPool(
 
   const connect = (): Connection => {
     const onclose = () => connection.lose();
-    const sql = postgres({ ...maker.options, max: 1, onclose } as never) as unknown as Sql;
+    const { connect_timeout: seconds, host } = maker.options;
+    // each host may take the whole time
+    const late = setTimeout(() => connection.lose(), seconds * 1_000 * Math.max(1, host.length));
+    // the server's first parameter: with an object of its own, the library reports those of every connection
+    const onparameter = () => clearTimeout(late);
+    const options = { ...maker.options, max: 1, onclose, parameters: {}, onparameter };
+    const sql = postgres(options as never) as unknown as Sql;
     const connection: Connection = {
       sql,
+      late,
       handler: handlerOf(sql),
       users: 0,
       lost: false,
@@ -127,6 +138,7 @@ export function openPool(
     if (!connections.delete(connection)) return;
     const { sql, abort, retired } = connection;
     connection.lost = true;
+    clearTimeout(connection.late);
     abort?.(lostError());
     Object.assign(sql.options, { socket: () => Promise.reject(lostError()) });
     void sql.end({ timeout: 0 });

@@ -82,3 +82,18 @@ test("a transaction whose connection is cut fails alone, whatever it does about 
   expect(done).toBeGreaterThan(lost ?? 0);
   expect(rest).toMatchObject({ strays: 0, together: 3, left: 3, closed: 0 });
 });
+
+test("a server that ends each connection at its start is away: statements wait for seconds, not for ever", async () => {
+  const url = new URL(infra.databaseUrl);
+  url.port = String(way.port);
+  const away = openStore(url.href, { max: 2 });
+  way.cutAt("client", "user\0", "end");
+  const refused = await Promise.allSettled([away.sql`select 1`, away.sql.begin((sql) => sql`select 1`)]);
+  for (const one of refused) {
+    expect(one.status).toBe("rejected");
+    expect(one).toMatchObject({ reason: expect.toSatisfy(isRetryable) });
+  }
+  way.spare();
+  expect([...await away.sql`select 1 as x`]).toEqual([{ x: 1 }]);
+  await away.close();
+});
