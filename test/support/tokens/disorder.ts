@@ -535,10 +535,13 @@ class World {
       rows.map(({ hash, cbor }) => [hash, plainTransaction(Buffer.from(cbor).toString("hex"))] as const),
     );
     const taken = new Set([...chain.transactions.values()].flatMap(({ transaction: { inputs } }) => inputs));
+    const needs = (hash: string) => {
+      const { inputs = [], beside = [] } = submitted.get(hash) ?? {};
+      return [...inputs, ...beside];
+    };
     const depends = (hash: string): boolean => {
       if (chain.transactions.has(hash)) return false;
-      const inputs = submitted.get(hash)?.inputs ?? [];
-      return this.discarded.has(hash) || inputs.some((ref) => taken.has(ref) || depends(ref.slice(0, 64)));
+      return this.discarded.has(hash) || needs(hash).some((ref) => taken.has(ref) || depends(ref.slice(0, 64)));
     };
     for (const promised of missing) {
       if (promised.kind === "boot" && promised.hash === undefined) {
@@ -554,7 +557,7 @@ class World {
       this.lost.add(promised);
       this.note("lost");
       const names = (body.details.causes ?? []).map(({ name }: { name: string }) => name) as string[];
-      const parents = submitted.get(hash)!.inputs.map((ref) => ref.slice(0, 64));
+      const parents = needs(hash).map((ref) => ref.slice(0, 64));
       const wanted = parents.some((parent) => submitted.has(parent) && depends(parent))
         ? ["TransactionLost"]
         : ["BadInputsUTxO", "ConwayMempoolFailure"]; // one of its inputs is gone, or all are

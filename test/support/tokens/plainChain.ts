@@ -21,6 +21,8 @@ export interface PlainTransaction {
   readonly hash: string;
   /** `hash-index`, in the ledger's order. */
   readonly inputs: readonly string[];
+  /** Collateral and reference inputs, which must be there too. */
+  readonly beside: readonly string[];
   readonly outputs: readonly PlainOutput[];
   readonly fee: bigint;
   /** Quantity by policy and name; negative if burnt. */
@@ -129,6 +131,9 @@ function plainBody(hash: string, body: csl.TransactionBody): PlainTransaction {
   return {
     hash,
     inputs: inputs.sort(([a, i], [b, j]) => a === b ? i - j : a < b ? -1 : 1).map(([id, index]) => `${id}-${index}`),
+    beside: [body.collateral(), body.reference_inputs()].flatMap((refs) =>
+      list(refs).map((input) => `${input.transaction_id().to_hex()}-${input.index()}`)
+    ),
     outputs: list(body.outputs()).map((output) => ({
       address: output.address().to_bech32(),
       lovelace: BigInt(output.amount().coin().to_str()),

@@ -48,7 +48,10 @@ function firstTransitions(): Transition[] {
 const servers: [string, () => Promise<StreamServer>][] = [["the embedded endpoint", startEmbeddedStream]];
 if (hasNatsServer()) servers.push(["nats-server", startServerStream]);
 
-describe.each(servers)("%s", (_, start) => {
+describe.each(servers)("%s", (kind, start) => {
+  /** What newer versions of nats-server than the endpoint's model answer otherwise. */
+  const orNewer = <T>(older: T, newer: T) =>
+    kind === "nats-server" ? expect.toSatisfy((one) => one === older || one === newer) : older;
   let server: StreamServer;
   let connection: NatsConnection;
   let manager: JetStreamManager;
@@ -340,8 +343,8 @@ describe.each(servers)("%s", (_, start) => {
       pull({ batch: 5, no_wait: true });
       await wait(3);
       const subjects = written.slice(-2).map(eventSubject);
-      expect(shown()).toEqual([...subjects, "408 Request Timeout"]);
-      expect(got[2]!.headers?.get("Nats-Pending-Messages")).toBe("3");
+      expect(shown()).toEqual([...subjects, orNewer("408 Request Timeout", "404 No Messages")]);
+      expect(got[2]!.headers?.get("Nats-Pending-Messages")).toEqual(orNewer("3", ""));
       pull({ batch: 1, no_wait: true });
       await wait(4);
       expect(shown()[3]).toBe("404 No Messages");
@@ -557,7 +560,7 @@ describe.each(servers)("%s", (_, start) => {
       expect(await make({ deliver_subject: "to.me", flow_control: true })).toBe(10_108);
       expect(await make({ idle_heartbeat: nanos(500) })).toBe(10_088);
       expect(await make({ flow_control: true })).toBe(10_089);
-      expect(await make({ max_waiting: -1 })).toBe(10_087);
+      expect(await make({ max_waiting: -1 })).toEqual(orNewer<number | undefined>(10_087, undefined));
       expect(await make({ durable_name: "x" })).toBe(10_020);
       expect(await make({}, `CONSUMER.DURABLE.CREATE.${STREAM}.x`)).toBe(10_018);
       expect(await make({ durable_name: "y" }, `CONSUMER.DURABLE.CREATE.${STREAM}.x`)).toBe(10_017);
@@ -565,7 +568,9 @@ describe.each(servers)("%s", (_, start) => {
       expect(await make({ filter_subject: "arbor.event.a.>" }, `CONSUMER.CREATE.${STREAM}.x.arbor.event.b.>`)).toBe(
         10_131,
       );
-      expect(await make({ backoff: [nanos(100), nanos(200)], max_deliver: 2, ack_policy: "explicit" })).toBe(10_116);
+      expect(await make({ backoff: [nanos(100), nanos(200)], max_deliver: 2, ack_policy: "explicit" })).toEqual(
+        orNewer<number | undefined>(10_116, undefined),
+      );
     });
   });
 
