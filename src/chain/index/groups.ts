@@ -81,12 +81,17 @@ export interface MemberPosition {
   readonly restoring: boolean;
 }
 
-/** The query of `readMemberPositions`, to be read together with others. */
+/**
+ * The query of `readMemberPositions`, to be read together with others. Members are looked up one by one: before version
+ * 17 PostgreSQL may read all members of the projection for `any`.
+ */
 export function memberPositionsQuery(sql: Queries, projection: string, members: readonly string[]): Fragment {
   return sql`select member, cursor, coalesce(c.slot, birth_slot) as slot, coalesce(c.hash, birth_hash) as hash,
       coalesce(c.height, (select b.height from chain_block b where b.slot = birth_slot and b.hash = birth_hash), 0) as height
-    from chain_member left join chain_cursor c on c.id = cursor
-    where projection = ${projection} and member = any(${sql.array([...members])}) and not gone`;
+    from unnest(${sql.array([...members])}::text[]) of(name)
+    cross join lateral (
+      select * from chain_member m where m.projection = ${projection} and m.member = of.name and not m.gone offset 0) m
+    left join chain_cursor c on c.id = cursor`;
 }
 
 /** Positions by member, from rows of `memberPositionsQuery`. */

@@ -47,9 +47,12 @@ export async function readUnavailable(
 
 /** The query of `readUnavailable`, for `readTogether`: rows with an `id`. */
 export function unavailableQuery(sql: Queries, kind: string, ids: readonly string[]): Fragment {
-  return sql`select a.id from actor a join partition p on p.id = a.partition
-    where a.kind = ${kind} and a.id = any(${sql.array([...ids])})
-      and (a.paused or p.owner is null or p.expires < now())`;
+  // one by one: before version 17 PostgreSQL may read all rows of the kind for `any`
+  return sql`select a.id from unnest(${sql.array([...ids])}::text[]) of(id)
+    cross join lateral (
+      select x.id, x.partition, x.paused from actor x where x.kind = ${kind} and x.id = of.id offset 0) a
+    join partition p on p.id = a.partition
+    where a.paused or p.owner is null or p.expires < now()`;
 }
 
 /** An actor in a list. */

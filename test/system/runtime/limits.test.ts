@@ -385,7 +385,7 @@ test("input of an entity that cannot be loaded is retried at increasing interval
     select 'account', 'odd', 'r' || n, n, ${
     partitionOf(account("odd"), 8)
   }, now() - interval '1 hour', '{"type":"WOKEN"}'::jsonb
-    from generate_series(1, 1_000) n`;
+    from generate_series(1, 1000) n`;
   await store.sql`
     insert into reminder (kind, id, name, n, partition, at, event)
     values ('account', 'even', 'wake', 1, ${partitionOf(account("even"), 8)}, now(), '{"type":"WOKEN"}'::jsonb)`;

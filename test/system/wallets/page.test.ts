@@ -375,8 +375,13 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     // wrong passphrases count together, whichever port they come through
     const wrong = (one: string) =>
       http(one, "POST", `/v2/wallets/${id}/policy-key`, { passphrase: "not the passphrase" });
-    const codes = [];
-    for (const one of [pages.base, at, pages.base, at, pages.base, at]) codes.push((await wrong(one)).body.code);
-    expect(codes).toEqual([...Array(5).fill("wrong_encryption_passphrase"), "too_many_wrong_passphrases"]);
+    // five at once, and one more every few seconds, however slow the machine is
+    const codes: string[] = [];
+    while (codes.length < 40 && codes.at(-1) !== "too_many_wrong_passphrases") {
+      codes.push((await wrong(codes.length % 2 === 0 ? pages.base : at)).body.code);
+    }
+    expect(codes.length).toBeGreaterThan(5);
+    expect(new Set(codes.slice(0, -1))).toEqual(new Set(["wrong_encryption_passphrase"]));
+    expect(codes.at(-1)).toBe("too_many_wrong_passphrases");
   });
 });

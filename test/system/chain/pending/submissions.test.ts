@@ -66,7 +66,7 @@ it("reads at a rollback only the transactions concerned, not all pending ones", 
     await sql`insert into submission_open (hash, open_until) values (${one}, ${until})`;
   }
   const lapsed = "c".repeat(64);
-  await sql`insert into submission_status (hash, status, lapsed_until) values (${lapsed}, 'expired', 1_002)`;
+  await sql`insert into submission_status (hash, status, lapsed_until) values (${lapsed}, 'expired', 1002)`;
   const queries = transactionProjection.undoKeys!(new Map(), { from: 1_010, to: 1_000 });
   const rows = await fetchRows(sql, queries, scopeOf([transactionProjection], "main"));
   const hashes = (table: string) => (rows.get(table) ?? []).map(({ hash }) => hash);
