@@ -188,10 +188,12 @@ async function openGroup(sql: Queries, projection: string, birth: bigint): Promi
   return found?.id;
 }
 
-/** Creates a cursor at a start point. */
+/** Creates a cursor at a start point. Only recent blocks are known with their heights; an older one counts as 0. */
 async function createGroup(sql: Queries, birth: { slot: bigint; hash: string }, tip: Tip): Promise<string> {
   const rows = await sql<{ id: string }[]>`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
-    values ('restoring-' || nextval('chain_restoring'), ${birth.slot}, ${birth.hash}, 0, ${tip.slot}, ${tip.height})
+    values ('restoring-' || nextval('chain_restoring'), ${birth.slot}, ${birth.hash},
+      coalesce((select b.height from chain_block b where b.slot = ${birth.slot} and b.hash = ${birth.hash}), 0),
+      ${tip.slot}, ${tip.height})
     returning id`;
   return onlyRow(rows).id;
 }
