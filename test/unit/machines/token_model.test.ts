@@ -20,7 +20,7 @@ const kind = tokenActor({
   },
 } as unknown as TokenBuildOptions);
 const entity = { kind: "token", id: "cd".repeat(32) };
-const RUNS = cases(200, 3_000);
+const RUNS = cases(600, 3_000);
 
 type State = "absent" | "live" | "quarantined" | "ended";
 type Input = ReturnType<typeof tokenInputs.parse>;

@@ -14,7 +14,7 @@ import { cases } from "../../support/base/longTests.ts";
 // Effects are returned and never run here.
 const kind = transactionActor({} as TransactionActorOptions);
 const entity = { kind: "transaction", id: "ab".repeat(32) };
-const RUNS = cases(200, 3_000);
+const RUNS = cases(600, 3_000);
 
 interface Failure {
   readonly name: string;
