@@ -81,51 +81,42 @@ export function pass(change: (node: Node) => Node): (node: Node) => Node {
   };
 }
 
+/** Visits the direct parts of a node. */
+function eachChild(node: Node, visit: (child: Node) => void): void {
+  switch (node.kind) {
+    case "lambda":
+    case "delay":
+    case "force":
+      return visit(node.body);
+    case "apply":
+      visit(node.fun);
+      return node.args.forEach(visit);
+    case "let":
+      visit(node.value);
+      return visit(node.body);
+    case "constr":
+      return node.fields.forEach(visit);
+    case "case":
+      visit(node.scrutinee);
+      return node.branches.forEach(visit);
+  }
+}
+
 /** The direct parts of a node. */
 export function childrenOf(node: Node): readonly Node[] {
-  switch (node.kind) {
-    case "lambda":
-    case "delay":
-    case "force":
-      return [node.body];
-    case "apply":
-      return [node.fun, ...node.args];
-    case "let":
-      return [node.value, node.body];
-    case "constr":
-      return node.fields;
-    case "case":
-      return [node.scrutinee, ...node.branches];
-    default:
-      return NONE;
-  }
+  const children: Node[] = [];
+  eachChild(node, (child) => children.push(child));
+  return children;
 }
-const NONE: readonly Node[] = [];
 
-/** How many nodes satisfy a condition. It makes no lists of parts, because most of a build is counting. */
+/** How many nodes satisfy a condition. */
 export function count(node: Node, is: (node: Node) => boolean): number {
-  const sum = is(node) ? 1 : 0;
-  switch (node.kind) {
-    case "lambda":
-    case "delay":
-    case "force":
-      return sum + count(node.body, is);
-    case "apply":
-      return sum + count(node.fun, is) + countAll(node.args, is);
-    case "let":
-      return sum + count(node.value, is) + count(node.body, is);
-    case "constr":
-      return sum + countAll(node.fields, is);
-    case "case":
-      return sum + count(node.scrutinee, is) + countAll(node.branches, is);
-    default:
-      return sum;
-  }
-}
-
-function countAll(nodes: readonly Node[], is: (node: Node) => boolean): number {
   let sum = 0;
-  for (const node of nodes) sum += count(node, is);
+  const visit = (one: Node) => {
+    if (is(one)) sum++;
+    eachChild(one, visit);
+  };
+  visit(node);
   return sum;
 }
 
