@@ -35,29 +35,27 @@ export function send({ port }: PortOption, { method = "GET", path, query = {}, b
 /** Where wallets are: those of today, those of the Byron era. */
 const KINDS = ["/wallets", "/byron-wallets"] as const;
 
-/** The request that a command makes with the path of a wallet. */
-type WalletRequest = (wallet: string) => Request;
-
 /**
- * Sends a request on a wallet, which may be one of the Byron era, and gives its answer.
+ * Does something with the path of a wallet, which may be one of the Byron era.
  *
- * @throws {ApiError} as `send`; 404 `no_such_wallet` where there is no wallet of either kind
+ * @throws {ApiError} as `work`; 404 `no_such_wallet` where there is no wallet of either kind
  */
-async function sendOn(options: PortOption, id: string, request: WalletRequest): Promise<Json> {
+async function onWallet<T>(id: string, work: (wallet: string) => Promise<T>): Promise<T> {
   const [today, byron] = KINDS;
   try {
-    return await send(options, request(`${today}/${id}`));
+    return await work(`${today}/${id}`);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "no_such_wallet") throw error;
-    return await send(options, request(`${byron}/${id}`));
+    return await work(`${byron}/${id}`);
   }
 }
 
-/** The path of a wallet of either kind. @throws {ApiError} as `sendOn` */
-export async function findWallet(options: PortOption, id: string): Promise<string> {
-  let found = "";
-  await sendOn(options, id, (wallet) => ({ path: found = wallet }));
-  return found;
+/** The path of a wallet of either kind. @throws {ApiError} as `send`; 404 `no_such_wallet` where there is none */
+export function findWallet(options: PortOption, id: string): Promise<string> {
+  return onWallet(id, async (path) => {
+    await send(options, { path });
+    return path;
+  });
 }
 
 /** Sends a request on a wallet of either kind and prints its answer, as `sendAndPrint`. */
@@ -65,9 +63,9 @@ export async function sendOnAndPrint(
   context: Context,
   options: PortOption,
   id: string,
-  request: WalletRequest,
+  request: (wallet: string) => Request,
 ): Promise<void> {
-  print(context, await sendOn(options, id, request));
+  print(context, await onWallet(id, (wallet) => send(options, request(wallet))));
 }
 
 /** Prints all wallets, those of the Byron era last. */
