@@ -22,11 +22,9 @@ const known = new WeakMap<ChainPort, { readonly slot: number | undefined; readon
 export async function horizonOf(port: ChainPort): Promise<number | undefined> {
   const last = known.get(port);
   const now = Date.now();
-  if (last) {
-    if (now - last.at < FRESH_MS) return last.slot;
-    const network = await port.network();
-    if (last.slot !== undefined && last.slot >= currentSlot(network, now + AHEAD_MS)) return last.slot;
-  }
+  if (last && now - last.at < FRESH_MS) return last.slot;
+  const network = await port.network();
+  if (last?.slot !== undefined && last.slot >= currentSlot(network, now + AHEAD_MS)) return last.slot;
   const eras = await port.eras();
   if (!eras.ok) return last?.slot;
   const { value: { history }, point } = eras.value;
@@ -34,7 +32,7 @@ export async function horizonOf(port: ChainPort): Promise<number | undefined> {
   const { safeZone } = history.at(-1)?.terms ?? {};
   const slot = end === undefined || safeZone === undefined
     ? end
-    : steadyHorizon(end, safeZone, Math.max(0, point.slot), currentSlot(await port.network(), now));
+    : steadyHorizon(end, safeZone, Math.max(0, point.slot), currentSlot(network, now));
   known.set(port, { slot, at: now });
   return slot;
 }
