@@ -30,7 +30,7 @@ export async function connectNetwork(context: NetworkContext): Promise<Connected
     : yaci
     ? ["yaci", await connectYaci(context, yaci)] as const
     : ["devnet", { port: devnetPort({ store, bus, log }), reached: true }] as const;
-  // of the devnet, whose answers are exact, /health says it
+  // the devnet's answers are exact; /health lists them
   if (provider !== "devnet") context.progress(guaranteesLine(`The provider "${provider}"`, port.guarantees));
   const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => context.progress(`${code}: ${message}`));
   const answers = port.guarantees.map(({ query: question, ...guarantee }) => ({ question, ...guarantee }));

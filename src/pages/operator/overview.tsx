@@ -108,7 +108,7 @@ function Numbers({ overview, attention }: { readonly overview: Data<Overview>; r
       </Stat>
       <Stat
         name="Workers"
-        // while the service is down nobody knows which workers are alive
+        // a service that does not answer does not report its workers
         note={<a href="/ui/workers">{away ? "no answer" : value?.workers === 0 ? "no worker runs" : "alive"}</a>}
         {...(!away && value?.workers === 0 ? { tone: "bad" as const } : {})}
       >
