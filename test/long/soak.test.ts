@@ -12,12 +12,12 @@ import { sleep } from "#src/base/clock.ts";
 import { newMnemonic } from "#src/cardano/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
-import { STREAM } from "#src/runtime/events/jetStream.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../support/service/arbor.ts";
 import { hasNatsServer, type NatsServer, startNatsCluster } from "../support/infra/natsServer.ts";
 import { findPostgres, type PostgresServer, startInstalledServer } from "../support/infra/postgresServer.ts";
 import { until } from "../support/base/until.ts";
+import { storedMessages } from "../support/runtime/storedStream.ts";
 import { type Answer, fund, http, User } from "../support/service/user.ts";
 
 const MINUTES = Number(process.env.ARBOR_SOAK_MINUTES ?? 30);
@@ -65,17 +65,9 @@ const CLUSTER_FAULTS: Readonly<Record<string, (servers: readonly NatsServer[]) =
 /** The ids of the transitions in the stream, in its order. */
 async function storedIds(servers: readonly NatsServer[]): Promise<string[]> {
   const connection = await connect({ servers: servers.map(({ url }) => url) });
-  const js = connection.jetstream();
-  const { state } = await (await js.jetstreamManager()).streams.info(STREAM);
-  const ids: string[] = [];
-  if (state.messages > 0) {
-    for await (const message of await (await js.consumers.get(STREAM)).consume()) {
-      ids.push(message.json<{ id: string }>().id);
-      if (message.seq >= state.last_seq) break;
-    }
-  }
+  const messages = await storedMessages(await connection.jetstreamManager());
   await connection.close();
-  return ids;
+  return messages.map(({ event }) => event.id);
 }
 
 /** Resident memory of a process, in MB. */

@@ -12,6 +12,7 @@ import { readIncompleteStreams } from "#src/runtime/events/streamRecord.ts";
 import { hasNatsServer, type NatsServer, startNatsCluster } from "../support/infra/natsServer.ts";
 import { until } from "../support/base/until.ts";
 import { openOutbox, type Outbox } from "../support/runtime/outbox.ts";
+import { storedMessages } from "../support/runtime/storedStream.ts";
 
 describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
   let servers: readonly NatsServer[];
@@ -40,14 +41,10 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
   const streamInfo = () => until("the stream answers", () => manager.streams.info(STREAM).catch(() => undefined));
   /** The versions in the stream, in its order. */
   const stored = async () => {
-    const { state } = await streamInfo();
-    const versions: number[] = [];
-    for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
-      const message = await manager.streams.getMessage(STREAM, { seq });
-      expect(message.subject).toBe("arbor.event.other.x.go");
-      versions.push(message.json<{ data: { version: number } }>().data.version);
-    }
-    return versions;
+    await streamInfo();
+    const messages = await storedMessages(manager);
+    for (const { subject } of messages) expect(subject).toBe("arbor.event.other.x.go");
+    return messages.map(({ event }) => event.data.version);
   };
   const range = (to: number) => Array.from({ length: to }, (_, i) => i + 1);
 

@@ -10,6 +10,7 @@ import { until } from "../../../support/base/until.ts";
 import { runCli } from "../../../support/cli/arborCli.ts";
 import { type Infra, sharedInfra } from "../../../support/infra/infra.ts";
 import { hasNatsServer, type NatsServer, startNatsServer } from "../../../support/infra/natsServer.ts";
+import { storedMessages } from "../../../support/runtime/storedStream.ts";
 import { Arbor } from "../../../support/service/arbor.ts";
 import { PASSPHRASE } from "../../../support/service/scenario.ts";
 
@@ -39,14 +40,7 @@ describe.skipIf(!hasNatsServer())("a rebuild of the streams", () => {
   const create = (name: string) =>
     new WalletClient(arbor.wallets).create({ name, mnemonic_sentence: newMnemonic(15), passphrase: PASSPHRASE });
   /** What identifies each message of the stream, in an order that does not depend on how actors were interleaved. */
-  const stored = async () => {
-    const { state } = await manager.streams.info(STREAM);
-    const ids: string[] = [];
-    for (let seq = state.first_seq; state.messages > 0 && seq <= state.last_seq; seq++) {
-      ids.push((await manager.streams.getMessage(STREAM, { seq })).json<{ id: string }>().id);
-    }
-    return ids.sort();
-  };
+  const stored = async () => (await storedMessages(manager)).map(({ event }) => event.id).sort();
   /** The same, of the database. */
   const written = async () => {
     const rows = await store.sql<{ id: string }[]>`select kind || '/' || id || ':' || version as id from outbox`;

@@ -19,6 +19,7 @@ import {
 } from "../../../support/runtime/subscribers.ts";
 import { sharedInfra } from "../../../support/infra/infra.ts";
 import { load } from "../../../support/runtime/load.ts";
+import { storedMessages } from "../../../support/runtime/storedStream.ts";
 import { hasNatsServer, type NatsServer, startNatsServer } from "../../../support/infra/natsServer.ts";
 import { type Cluster, startCluster } from "../../../support/runtime/cluster.ts";
 import { until } from "../../../support/base/until.ts";
@@ -64,16 +65,9 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
   async function storedVersions(): Promise<number[] | undefined> {
     const connection = await connect({ servers: server.url });
     try {
-      const { streams } = await connection.jetstreamManager();
-      const { state } = await streams.info(STREAM);
-      const versions: number[] = [];
-      for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
-        const message = await streams.getMessage(STREAM, { seq });
-        if (message.subject.startsWith("arbor.event.other.")) {
-          versions.push(message.json<{ data: { version: number } }>().data.version);
-        }
-      }
-      return versions;
+      const messages = await storedMessages(await connection.jetstreamManager());
+      const ours = messages.filter(({ subject }) => subject.startsWith("arbor.event.other."));
+      return ours.map(({ event }) => event.data.version);
     } catch {
       return undefined;
     } finally {
