@@ -17,7 +17,7 @@ import {
 } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readText } from "#src/cli/input.ts";
-import { short } from "#src/cli/output.ts";
+import { type Output, short } from "#src/cli/output.ts";
 import { factsVerifier, type TrustOptions, verify } from "#src/cli/proofs.ts";
 
 type FactText = string | Uint8Array;
@@ -36,6 +36,8 @@ type FactsOptions = TextOptions & TrustOptions & {
 
 /** Most facts of a page. */
 const PAGE = 1_000;
+/** Greatest `--limit`. */
+const MOST = 1_000_000;
 
 const withHex = (command: Command) => command.option("--hex", "keys and values are bytes in hexadecimal");
 const withTrust = (command: Command) =>
@@ -43,8 +45,6 @@ const withTrust = (command: Command) =>
     .option("--policy <id>", "policy id of the token, which is the contract's hash")
     .option("--datum <cbor>", "with --policy: inline datum of the token's state output")
     .option("--output <cbor>", "with --policy: the token's state output");
-/** Greatest `--limit`. */
-const MOST = 1_000_000;
 
 /** A key or a value from an argument: a text, or the bytes of `--hex`. */
 function factText(argument: string, { hex }: TextOptions): FactText {
@@ -217,6 +217,15 @@ function readCommands(token: Command): void {
     .addOption(limitOption(MOST));
 }
 
+/** Most requests that are named as left open, one a line. */
+const NAMED = 20;
+
+/** Says which requests an update leaves open, and why. Anybody can open some: only the first are named. */
+function noteLeft(output: Output, left: readonly { readonly request: string; readonly message: string }[]): void {
+  for (const { request, message } of left.slice(0, NAMED)) output.note(`left: ${request}: ${message}`);
+  if (left.length > NAMED) output.note(`left: ${left.length - NAMED} others, which --json names`);
+}
+
 /** Prints a request that is on the ledger, with the warnings that its build came with. */
 async function request(
   context: Context<WaitOptions & PayerOptions>,
@@ -319,9 +328,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
           })
           : await transact(context, file, (address, paying) =>
             tokens.apply(address, token, requests, { ...paying, refuse }));
-        for (const { request, message } of done.left) {
-          output.note(`left: ${request}: ${message}`);
-        }
+        noteLeft(output, done.left);
         const { mpfRoot, applied, refused, left } = done;
         const transaction = "txHash" in done ? { txHash: done.txHash } : {};
         output.value(mpfRoot, { root: mpfRoot, applied, refused, left, ...transaction });
@@ -356,7 +363,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
         (address, paying) => context.tokens.rebuild(hash!, address, paying),
       );
       const { txHash, replaces, action, applied, left = [] } = done;
-      for (const { request, message } of left) context.output.note(`left: ${request}: ${message}`);
+      noteLeft(context.output, left);
       context.output.value(txHash, { txHash, replaces, action, ...(applied ? { applied, left } : {}) });
     })),
   transfer: (parent, path) =>

@@ -272,3 +272,25 @@ describe("a list", () => {
     }
   });
 });
+
+describe("an update", () => {
+  it("names the first of the requests that it leaves open", async () => {
+    const left = Array.from({ length: 274 }, (_, n) => ({ request: `ab-${n}`, message: "no" }));
+    const server = createServer((_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ mpfRoot: "00", applied: [], refused: [], left }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      const env = { ARBOR_TOKENS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+      const apply = ["token", "apply", "addr_test1", "token", "--dry-run"];
+      const { stderr } = await runCli(apply, { env });
+      const named = left.slice(0, 20).map(({ request }) => `left: ${request}: no\n`);
+      expect(stderr).toBe(`${named.join("")}left: 254 others, which --json names\n`);
+      expect(JSON.parse((await runCli([...apply, "--json"], { env })).stdout).left).toEqual(left);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
