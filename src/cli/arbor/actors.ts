@@ -1,9 +1,10 @@
 /** `arbor actor`: the state and the transitions of every actor, and pausing. */
-import { type Command, Option } from "commander";
-import { define, first, wholeNumber } from "#src/cli/arbor/command.ts";
+import type { Command } from "commander";
+import { define, first, limitOption, pageSize } from "#src/cli/arbor/command.ts";
 import { toJson } from "#src/base/json.ts";
 
-const limitOption = () => new Option("--limit <n>", "most entries").argParser(wholeNumber(1, 100_000)).default(100);
+/** Greatest `--limit`. */
+const MOST = 100_000;
 /** Most entries of one page of the service. */
 const PAGE = 200;
 
@@ -12,13 +13,13 @@ export function actorCommands(program: Command): void {
   const parent = program.command("actor").description("actors: their states, transitions and pauses (operators)")
     .addHelpText("after", "\nExample:\n  $ arbor actor list --kind token");
 
-  define<{ kind?: string; state?: string; paused?: boolean; limit: number }, [string?]>(parent, {
+  define<{ kind?: string; state?: string; paused?: boolean; limit?: number }, [string?]>(parent, {
     usage: "list [prefix]",
     description: "actors by kind and id, those whose id begins with the prefix",
     example: "actor list --kind token --paused",
   }, async ({ operator, output, options: { kind, state, paused, limit } }, q) => {
-    const selection = { kind, state, paused, q, limit: Math.min(limit, PAGE) };
-    const actors = await first((await operator()).actors(selection), limit);
+    const selection = { kind, state, paused, q, limit: pageSize(limit, PAGE) };
+    const actors = await first((await operator()).actors(selection), limit, output);
     output.list(
       actors,
       ["kind", "id", "state", "version", "paused", "changed"],
@@ -28,7 +29,7 @@ export function actorCommands(program: Command): void {
     .option("--state <state>", "only actors in this state")
     .option("--paused", "only paused actors")
     .option("--no-paused", "only actors that are not paused")
-    .addOption(limitOption());
+    .addOption(limitOption(MOST));
 
   define(parent, {
     usage: "show <kind> <id>",
@@ -54,18 +55,18 @@ export function actorCommands(program: Command): void {
     ]);
   });
 
-  define<{ limit: number }>(parent, {
+  define<{ limit?: number }>(parent, {
     usage: "history <kind> <id>",
     description: "retained transitions of an actor, newest first",
     example: "actor history token 96d1f0… --limit 10",
   }, async ({ operator, output, options: { limit } }, kind, id) => {
-    const transitions = await first((await operator()).history(kind!, id!, Math.min(limit, PAGE)), limit);
+    const transitions = await first((await operator()).history(kind!, id!, pageSize(limit, PAGE)), limit, output);
     output.list(
       transitions,
       ["version", "event", "from", "to", "cause", "at"],
       transitions.map(({ version, event, from, to, cause, at }) => [version, event, from, to, cause, at]),
     );
-  }).addOption(limitOption());
+  }).addOption(limitOption(MOST));
 
   for (
     const [name, description] of [

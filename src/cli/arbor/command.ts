@@ -1,6 +1,6 @@
 /** What every command of `arbor` has: the services, the output, and a help with an example. */
 import process from "node:process";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { addressText } from "#src/cardano/address.ts";
 import type { SigningKey } from "#src/cardano/keys.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
@@ -84,12 +84,30 @@ export const wholeNumber = (least: number, most: number) => (text: string): numb
   throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
 };
 
-/** The first `limit` items of a list that is read page by page. */
-export async function first<T>(items: AsyncIterable<T>, limit: number): Promise<T[]> {
+/** Most entries of a list without `--limit`. */
+const LISTED = 100;
+
+/** `--limit` of a command that lists. */
+export const limitOption = (most: number): Option =>
+  new Option("--limit <n>", `most entries (default: ${LISTED})`).argParser(wholeNumber(1, most));
+
+/** Entries to ask a service for at once, so that one more than are shown is known. */
+export const pageSize = (limit: number | undefined, most: number): number => Math.min(limit ?? LISTED + 1, most);
+
+/** The first items of a list that is read page by page. Where no limit was given, a note says that there are more. */
+export async function first<T>(
+  items: AsyncIterable<T>,
+  limit: number | undefined,
+  output: Pick<Output, "note">,
+): Promise<T[]> {
   const taken: T[] = [];
   for await (const item of items) {
+    if (taken.length === LISTED && limit === undefined) {
+      output.note(`These are the first ${LISTED}: there are more, see --limit.`);
+      break;
+    }
     taken.push(item);
-    if (taken.length >= limit) break;
+    if (taken.length === limit) break;
   }
   return taken;
 }

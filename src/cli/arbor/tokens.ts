@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { fromHex, isHex } from "#src/base/bytes.ts";
 import type { FactEncoding, HistorySelection } from "#src/client/tokenFacts.ts";
 import type { Checked, Facts, PayingOptions, RequestOptions, UnsignedRequest } from "#src/client/tokens.ts";
-import { type Context, define, first, wholeNumber } from "#src/cli/arbor/command.ts";
+import { type Context, define, first, limitOption, pageSize, wholeNumber } from "#src/cli/arbor/command.ts";
 import {
   addressIn,
   payerIn,
@@ -17,7 +17,7 @@ import {
 } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readText } from "#src/cli/input.ts";
-import { short } from "#src/cli/output.ts";
+import { type Output, short } from "#src/cli/output.ts";
 import { factsVerifier, type TrustOptions, verify } from "#src/cli/proofs.ts";
 
 type FactText = string | Uint8Array;
@@ -36,6 +36,8 @@ type FactsOptions = TextOptions & TrustOptions & {
 
 /** Most facts of a page. */
 const PAGE = 1_000;
+/** Greatest `--limit`. */
+const MOST = 1_000_000;
 
 const withHex = (command: Command) => command.option("--hex", "keys and values are bytes in hexadecimal");
 const withTrust = (command: Command) =>
@@ -43,7 +45,6 @@ const withTrust = (command: Command) =>
     .option("--policy <id>", "policy id of the token, which is the contract's hash")
     .option("--datum <cbor>", "with --policy: inline datum of the token's state output")
     .option("--output <cbor>", "with --policy: the token's state output");
-const limitOption = () => new Option("--limit <n>", "most entries").argParser(wholeNumber(1, 1_000_000)).default(100);
 
 /** A key or a value from an argument: a text, or the bytes of `--hex`. */
 function factText(argument: string, { hex }: TextOptions): FactText {
@@ -132,11 +133,11 @@ function readCommands(token: Command): void {
   })))
     .option("--prefix <text>", "only facts whose keys begin with it")
     .option("--slots", "each value with the slot of the block that set it")
-    .option("--limit <n>", "most facts", wholeNumber(1, 1_000_000))
+    .option("--limit <n>", "most facts", wholeNumber(1, MOST))
     .option("--verify", "fail unless these are all facts under a root, datum or output that you trust");
 
   withHex(
-    define<TextOptions & { status?: HistorySelection["status"]; owner?: string; limit: number }, [string, string?]>(
+    define<TextOptions & { status?: HistorySelection["status"]; owner?: string; limit?: number }, [string, string?]>(
       token,
       {
         usage: "history <token> [key]",
@@ -146,7 +147,7 @@ function readCommands(token: Command): void {
       async ({ tokens, output, options }, id, key) => {
         const { status, owner, limit, hex } = options;
         if (key !== undefined) {
-          const history = await first(tokens.factHistory(id, factText(key, options)), limit);
+          const history = await first(tokens.factHistory(id, factText(key, options)), limit, output);
           output.list(
             history,
             ["slot", "change", "value", "request"],
@@ -164,7 +165,7 @@ function readCommands(token: Command): void {
           ...(status ? { status } : {}),
           ...(owner === undefined ? {} : { owner }),
         };
-        const requests = await first(tokens.history(id, { ...selection, limit: Math.min(limit, PAGE) }), limit);
+        const requests = await first(tokens.history(id, { ...selection, limit: pageSize(limit, PAGE) }), limit, output);
         output.list(
           requests,
           ["request", "status", "change", "key", "value", "opened", "closed"],
@@ -185,16 +186,20 @@ function readCommands(token: Command): void {
       new Option("--status <status>", "only these requests").choices(["open", "applied", "refused", "retracted"]),
     )
     .option("--owner <hash>", "only requests that are refunded to this payment key hash")
-    .addOption(limitOption());
+    .addOption(limitOption(MOST));
 
-  withHex(define<TextOptions & { owner?: string; limit: number }>(token, {
+  withHex(define<TextOptions & { owner?: string; limit?: number }>(token, {
     usage: "requests <token>",
     description: "the open requests of a token, oldest first, and whether the owner could apply each now",
     example: "token requests 96d1f0…",
   }, async ({ tokens, output, options }, id) => {
     const { owner, limit } = options;
     const selection = { ...encodingOf(options), ...(owner === undefined ? {} : { owner }) };
-    const requests = await first(tokens.openRequests(id, { ...selection, limit: Math.min(limit, PAGE) }), limit);
+    const requests = await first(
+      tokens.openRequests(id, { ...selection, limit: pageSize(limit, PAGE) }),
+      limit,
+      output,
+    );
     output.list(
       requests,
       ["request", "change", "key", "value", "owner", "applies"],
@@ -209,7 +214,16 @@ function readCommands(token: Command): void {
     );
   }))
     .option("--owner <hash>", "only requests that are refunded to this payment key hash")
-    .addOption(limitOption());
+    .addOption(limitOption(MOST));
+}
+
+/** Most requests that are named as left open, one a line. */
+const NAMED = 20;
+
+/** Says which requests an update leaves open, and why. Anybody can open some: only the first are named. */
+function noteLeft(output: Output, left: readonly { readonly request: string; readonly message: string }[]): void {
+  for (const { request, message } of left.slice(0, NAMED)) output.note(`left: ${request}: ${message}`);
+  if (left.length > NAMED) output.note(`left: ${left.length - NAMED} others, which --json names`);
 }
 
 /** Prints a request that is on the ledger, with the warnings that its build came with. */
@@ -314,9 +328,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
           })
           : await transact(context, file, (address, paying) =>
             tokens.apply(address, token, requests, { ...paying, refuse }));
-        for (const { request, message } of done.left) {
-          output.note(`left: ${request}: ${message}`);
-        }
+        noteLeft(output, done.left);
         const { mpfRoot, applied, refused, left } = done;
         const transaction = "txHash" in done ? { txHash: done.txHash } : {};
         output.value(mpfRoot, { root: mpfRoot, applied, refused, left, ...transaction });
@@ -351,7 +363,7 @@ export const STEPS: Readonly<Record<string, (parent: Command, path: string) => C
         (address, paying) => context.tokens.rebuild(hash!, address, paying),
       );
       const { txHash, replaces, action, applied, left = [] } = done;
-      for (const { request, message } of left) context.output.note(`left: ${request}: ${message}`);
+      noteLeft(context.output, left);
       context.output.value(txHash, { txHash, replaces, action, ...(applied ? { applied, left } : {}) });
     })),
   transfer: (parent, path) =>

@@ -200,6 +200,25 @@ export async function readTransactionHeight(sql: Queries, hash: string): Promise
   return row && Number(row.height);
 }
 
+/** Blocks and transactions of the chain whose hash begins and ends with some hexadecimal, at most `most` of each. */
+export async function readHashes(sql: Queries, hash: string, most: number, end = ""): Promise<HashRow[]> {
+  // no digit is behind "f": a range of the index
+  const last = `${hash}g`;
+  const rows = await sql<(Omit<HashRow, "height"> & { height: bigint })[]>`
+    (select 'block' as kind, hash, height from devnet_block
+      where hash > ${hash} and hash < ${last} and right(hash, ${end.length}::int) = ${end} order by hash limit ${most})
+    union all
+    (select 'transaction', hash, height from devnet_transaction
+      where hash > ${hash} and hash < ${last} and right(hash, ${end.length}::int) = ${end} order by hash limit ${most})`;
+  return rows.map((row) => ({ ...row, height: Number(row.height) }));
+}
+
+interface HashRow {
+  readonly kind: "block" | "transaction";
+  readonly hash: string;
+  readonly height: number;
+}
+
 /** Which of some transactions are in blocks of the chain. */
 export async function readIncluded(sql: Queries, hashes: readonly string[]): Promise<Set<string>> {
   if (hashes.length === 0) return new Set();

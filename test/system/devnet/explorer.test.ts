@@ -75,7 +75,7 @@ function payment(coin: Body, more: { validTo?: number } = {}) {
 const submit = async (devnet: Devnet, cbor: Uint8Array) => valueOf(await devnet.submit(cbor)).outcome;
 
 test("a transaction is shown in the mempool and in a block, with its outputs and their spender", async () => {
-  const { devnet, get, transaction } = await start();
+  const { devnet, get, transaction, search } = await start();
   const coin = await give(devnet, alice.base, 50n * ada);
   await makeBlock(devnet);
   const { cbor, hash } = payment(coin);
@@ -93,7 +93,15 @@ test("a transaction is shown in the mempool and in a block, with its outputs and
     signatures: [alice.key],
   });
   expect(waiting.block).toBeUndefined();
+  const shortened = (
+    id: string,
+  ) => [id.slice(0, 10), id.slice(0, 11).toUpperCase(), `${id.slice(0, 10)}…${id.slice(-8)}`];
+  for (const q of shortened(hash)) expect(await search(q)).toEqual([`transaction ${hash}`]);
   const tip = await makeBlock(devnet);
+  for (const q of shortened(hash)) expect(await search(q)).toEqual([`transaction ${hash}`]);
+  for (const q of shortened(tip.hash)) expect(await search(q)).toEqual([`block ${tip.hash}`]);
+  const otherEnd = hash.endsWith("0") ? "1" : "0";
+  expect(await search(`${hash.slice(0, 10)}…${hash.slice(-8, -1)}${otherEnd}`)).toEqual([]);
   await makeBlock(devnet);
   const included = await transaction(hash.toUpperCase());
   expect(included).toMatchObject({

@@ -1,6 +1,9 @@
 /** The commands of `arbor`: their help, their errors, and completion. */
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -230,6 +233,64 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _arbor; printf '%s\\n' "\${COMPREPLY[@]
       const script = completion(arborProgram(), shell);
       for (const name of ["token", "rollback", "--to-slot", "retracted"]) expect(script, shell).toContain(name);
       expect(script).not.toMatch(/undefined|\[object/);
+    }
+  });
+});
+
+describe("a list", () => {
+  it("without --limit says when there are more entries than it shows", async () => {
+    const open = Array.from({ length: 250 }, (_, n) => ({
+      outputRefId: `${"ab".repeat(32)}-${n}`,
+      owner: "cd".repeat(28),
+      change: { type: "insert", key: `k${n}`, value: "v" },
+    }));
+    const server = createServer(({ url }, response) => {
+      const { pathname, searchParams } = new URL(url!, "http://127.0.0.1");
+      const [from, limit] = [Number(searchParams.get("after") ?? 0), Number(searchParams.get("limit"))];
+      const all = pathname.includes("few") ? open.slice(0, 100) : open;
+      if (from + limit < all.length) {
+        response.setHeader("link", `<${pathname}?limit=${limit}&after=${from + limit}>; rel="next"`);
+      }
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ requests: all.slice(from, from + limit) }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      const env = { ARBOR_TOKENS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+      const list = async (...args: string[]) => {
+        const { code, stdout, stderr } = await runCli(["token", "requests", ...args], { env });
+        return { code, shown: JSON.parse(stdout).length, stderr };
+      };
+      const more = "These are the first 100: there are more, see --limit.\n";
+      expect(await list("many")).toEqual({ code: 0, shown: 100, stderr: more });
+      expect(await list("few")).toEqual({ code: 0, shown: 100, stderr: "" });
+      expect(await list("many", "--limit", "3")).toEqual({ code: 0, shown: 3, stderr: "" });
+      expect(await list("many", "--limit", "1000")).toEqual({ code: 0, shown: 250, stderr: "" });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
+
+describe("an update", () => {
+  it("names the first of the requests that it leaves open", async () => {
+    const left = Array.from({ length: 274 }, (_, n) => ({ request: `ab-${n}`, message: "no" }));
+    const server = createServer((_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ mpfRoot: "00", applied: [], refused: [], left }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      const env = { ARBOR_TOKENS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+      const apply = ["token", "apply", "addr_test1", "token", "--dry-run"];
+      const { stderr } = await runCli(apply, { env });
+      const named = left.slice(0, 20).map(({ request }) => `left: ${request}: no\n`);
+      expect(stderr).toBe(`${named.join("")}left: 254 others, which --json names\n`);
+      expect(JSON.parse((await runCli([...apply, "--json"], { env })).stdout).left).toEqual(left);
+    } finally {
+      server.closeAllConnections();
+      server.close();
     }
   });
 });

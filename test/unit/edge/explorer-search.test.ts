@@ -39,10 +39,18 @@ describe("a text that is searched for", () => {
     [addressText(enterpriseAddress(1, credential)), []],
     ["token", ["asset name", "pool name"]],
     ["ef", ["asset name"]],
-    ["99999999999", ["asset name", "pool name"]],
+    ["99999999999", ["asset name", "pool name", "beginning"]],
     ["x".repeat(33), ["pool name"]],
     ["<script>", ["asset name", "pool name"]],
     ["   ", []],
+    ["abcdef", ["asset name", "beginning"]],
+    ["abcdef0", ["asset name", "pool name", "beginning"]],
+    ["abcde", ["asset name", "pool name"]],
+    ["123456", ["height", "epoch", "slot", "beginning"]],
+    ["block 123456", ["height"]],
+    ["AB12CD34EF…", ["asset name", "pool name", "beginning"]],
+    ["ab12cd34ef…56ab12cd", ["asset name", "pool name", "beginning"]],
+    [`${hash}…`, ["pool name"]],
   ])("%j may be %j", (text, expected) => expect(kinds(text)).toEqual(expected));
 
   it("says why an address of another network is not found", () => {

@@ -19,7 +19,7 @@ import { readAction, readRepresentative } from "#src/devnet/index/reads/governan
 import { poolExists } from "#src/devnet/index/reads/pools.ts";
 import { readDatum, readScriptRow } from "#src/devnet/index/reads/scripts.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
-import { readBlocks, readHeightAt, readNewest } from "#src/devnet/blocks/rows.ts";
+import { readBlocks, readHashes, readHeightAt, readNewest } from "#src/devnet/blocks/rows.ts";
 import { readHolder } from "#src/edge/blockfrost/addresses.ts";
 import { textOfPool, textOfRepresentative } from "#src/edge/blockfrost/documents.ts";
 import { findTransaction } from "#src/edge/devnet/explorer/state.ts";
@@ -34,7 +34,7 @@ interface SearchContext {
   readonly devnet: Devnet;
 }
 
-/** Most assets that are listed by name. */
+/** Most assets that are listed by name, and most hashes by their beginning. */
 const LISTED = 20;
 
 /** What is there of all that a text may name. */
@@ -74,6 +74,8 @@ async function find({ sql, devnet }: SearchContext, term: SearchTerm): Promise<H
       if (!found) return [];
       return [{ kind: "transaction", id: term.hash, note: `Transaction ${found.status.replace("_", " ")}` }];
     }
+    case "beginning":
+      return await beginning({ sql, devnet }, term.hash, term.end);
     case "datum":
       return await readDatum(sql, term.hash) ? [{ kind: "datum", id: term.hash, note: "Datum" }] : [];
     case "pool":
@@ -120,6 +122,19 @@ async function find({ sql, devnet }: SearchContext, term: SearchTerm): Promise<H
         .map(({ id }) => poolHit(devnet, id));
     }
   }
+}
+
+/** Blocks and transactions whose hash has a beginning and an end: those of the chain, then those of the mempool. */
+async function beginning({ sql, devnet }: SearchContext, hash: string, end: string): Promise<Hit[]> {
+  const found = (await readHashes(sql, hash, LISTED, end)).map(({ kind, hash, height }): Hit => ({
+    kind,
+    id: hash,
+    note: kind === "block" ? `Block ${height}` : `Transaction in block ${height}`,
+  }));
+  const waiting = devnet.mempool().map(({ transaction }) => transaction.hash)
+    .filter((one) => one.startsWith(hash) && one.endsWith(end));
+  const hits = waiting.map((id): Hit => ({ kind: "transaction", id, note: "Transaction in mempool" }));
+  return [...found, ...hits].slice(0, LISTED);
 }
 
 function poolHit({ genesis }: Devnet, id: string): Hit {

@@ -11,6 +11,8 @@ import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
 export type SearchTerm =
   | { readonly kind: "height" | "slot" | "epoch"; readonly number: number }
   | { readonly kind: "block" | "transaction" | "datum" | "pool" | "policy" | "script"; readonly hash: string }
+  /** The beginning of a hash of a block or a transaction, and its end where a page has shortened it in the middle. */
+  | { readonly kind: "beginning"; readonly hash: string; readonly end: string }
   | { readonly kind: "address" | "account"; readonly text: string }
   | { readonly kind: "unit"; readonly unit: string }
   | { readonly kind: "fingerprint"; readonly text: string }
@@ -27,6 +29,8 @@ export interface SearchTerms {
 }
 
 const MOST = 2 ** 31 - 1;
+/** Fewest characters of the beginning of a hash. */
+const FEWEST = 6;
 /** Greatest index of an output or an action. */
 const MOST_INDEX = 65_535;
 const NUMBERS = { block: "height", height: "height", slot: "slot", epoch: "epoch" } as const;
@@ -37,15 +41,28 @@ export function searchTerms(given: string, network: NetworkId): SearchTerms {
   const lower = text.toLowerCase();
   const [, word, digits] = /^(?:(block|height|slot|epoch)\s*[#:]?\s*)?#?(\d{1,10})$/.exec(lower.replace(/,/g, "")) ??
     [];
-  if (digits !== undefined && Number(digits) <= MOST) return numbers(Number(digits), word);
+  if (digits !== undefined && Number(digits) <= MOST) {
+    const read = numbers(Number(digits), word);
+    return word === undefined ? orBeginning(read, lower) : read;
+  }
   const [, hash, index] = /^([0-9a-f]{64})#(\d{1,10})$/.exec(lower) ?? [];
   if (hash !== undefined) {
     const terms: SearchTerm[] = [{ kind: "transaction", hash }];
     if (Number(index) <= MOST_INDEX) terms.push({ kind: "action", action: { txHash: hash, index: Number(index) } });
     return { understood: "an output of a transaction, or a governance action", terms };
   }
-  if (isHex(lower) && lower.length > 0) return hexadecimal(lower, network);
-  return bech32(text, lower, network) ?? named(text);
+  if (isHex(lower) && lower.length > 0) return orBeginning(hexadecimal(lower, network), lower);
+  return orBeginning(bech32(text, lower, network) ?? named(text), lower);
+}
+
+/** The same, or also the beginning of a hash: `ab12cd34`, or `ab12cd34ef…56ab12cd` as pages shorten it. */
+function orBeginning({ understood, terms }: SearchTerms, lower: string): SearchTerms {
+  const [, hash = "", end = ""] = /^([0-9a-f]{1,55})(?:(?:…|\.\.\.)([0-9a-f]{0,55}))?$/.exec(lower) ?? [];
+  if (hash.length < FEWEST || hash.length + end.length >= 64) return { understood, terms };
+  return {
+    understood: `${understood}, or the beginning of a hash`,
+    terms: [...terms, { kind: "beginning", hash, end }],
+  };
 }
 
 function numbers(number: number, word: string | undefined): SearchTerms {
