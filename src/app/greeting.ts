@@ -1,4 +1,5 @@
 /** What a start prints beside its addresses: whether it continues earlier work, and what a newcomer can do next. */
+import { DENO_TASK } from "#src/base/deno.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { countActors } from "#src/runtime/operations/counts.ts";
 import type { AppContext, Listening } from "#src/app/context.ts";
@@ -26,7 +27,7 @@ export function nextSteps(listening: readonly Listening[]): readonly string[] {
     : `ARBOR_TOKENS_URL=${tokens} ARBOR_DEVNET_URL=${devnet} `;
   return [
     "Next:",
-    `  1. In another terminal, make a token with facts: ${moved}npx -y deno task demo`,
+    `  1. In another terminal, make a token with facts: ${moved}${DENO_TASK} demo`,
     `  2. Watch its actor: open ${operator}`,
     `  3. Read its facts: open ${tokens}`,
     ...(wallets === undefined ? [] : [`  4. Create a wallet: open ${new URL("/", wallets).href.slice(0, -1)}`]),

@@ -1,5 +1,6 @@
 /** Makes a token with facts, step by step, against running services: `deno task start` in another terminal. */
 import process from "node:process";
+import { DENO_TASK } from "#src/base/deno.ts";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed, type SigningKey } from "#src/cardano/keys.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
@@ -155,7 +156,7 @@ try {
   if (!(error instanceof ApiError)) throw error;
   process.stderr.write(`${error.message} (${error.code})\n`);
   if (error.status === 0) {
-    process.stderr.write("Start the services first, in another terminal: npx -y deno task start\n");
+    process.stderr.write(`Start the services first, in another terminal: ${DENO_TASK} start\n`);
   }
   process.exitCode = 1;
 }

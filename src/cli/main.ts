@@ -1,9 +1,10 @@
 /** The program `arbor`. */
 import process from "node:process";
+import { DENO_TASK } from "#src/base/deno.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { run } from "#src/cli/run.ts";
 
 await run(arborProgram(), process.argv, {
   unreachable:
-    "Is the service started, and at this address? `npx -y deno task start` starts all of them; see arbor --help for options with their addresses.",
+    `Is the service started, and at this address? \`${DENO_TASK} start\` starts all of them; see arbor --help for options with their addresses.`,
 });

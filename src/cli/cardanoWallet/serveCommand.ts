@@ -5,12 +5,12 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { type Command, CommanderError } from "commander";
+import { DENO } from "#src/base/deno.ts";
 import { CliError } from "#src/cli/error.ts";
 import { CARDANO_WALLET_SERVE_HELP } from "#src/app/serveHelp.ts";
 import { addCommand, type Context } from "#src/cli/cardanoWallet/context.ts";
 
 const SERVER = new URL("../../app/serve.ts", import.meta.url);
-const DENO = "deno@2.9.6";
 /** Where the package has no server. */
 const NO_SERVER = "The server is not part of this package: start it in a checkout of Arbor.";
 

@@ -1,5 +1,6 @@
 /** The reference pages of the documentation, made from the frozen forms, which tests compare with the running code. */
 import { readFileSync } from "node:fs";
+import { DENO_TASK } from "#src/base/deno.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { commandsOf } from "#src/cli/commandTree.ts";
 import { frozenPath } from "../base/frozenFiles.ts";
@@ -102,7 +103,7 @@ function optionsPage(): string {
     "Options of a start",
     MADE,
     "An option on the command line takes precedence over its environment variable. Parentheses hold the default. " +
-      "`npx -y deno task start --help` prints this list.",
+      `\`${DENO_TASK} start --help\` prints this list.`,
     options.filter(({ genesis }) => !genesis).map(optionLine).join("\n"),
     "`NATS_TOKEN` and `NATS_USER` are the credentials of NATS, `BLOCKFROST_PROJECT_ID` is the project id of Blockfrost; they are no options, because others can read a command line.",
     "## Genesis of a devnet",

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DENO_TASK } from "#src/base/deno.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
@@ -46,7 +47,7 @@ describe("a start", () => {
     const next = lines.slice(lines.indexOf("Next:"));
     expect(lines.at(-next.length - 1)).toMatch(/^Ready after /);
     expect(next[1]).toContain(
-      `ARBOR_TOKENS_URL=${arbor.tokens} ARBOR_DEVNET_URL=${arbor.devnet} npx -y deno task demo`,
+      `ARBOR_TOKENS_URL=${arbor.tokens} ARBOR_DEVNET_URL=${arbor.devnet} ${DENO_TASK} demo`,
     );
     const { origin } = new URL(arbor.wallets);
     expect(next.slice(2, -1).map((line) => line.split("open ")[1])).toEqual(

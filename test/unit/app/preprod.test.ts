@@ -9,7 +9,7 @@ import { blocksOf, readPage } from "../../support/docs/pages.ts";
 const HASH = "ab".repeat(32);
 
 const starts = blocksOf(readPage("docs/preprod.md")).flatMap(({ code }) => code.split("\n")).flatMap((line) => {
-  const [, args] = /^npx -y deno task start (.*)$/.exec(line) ?? [];
+  const [, args] = /^npx -y deno@\S+ task start (.*)$/.exec(line) ?? [];
   return args === undefined ? [] : [args.replace('"$FROM"', HASH).split(" ")];
 });
 

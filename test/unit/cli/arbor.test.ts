@@ -145,7 +145,7 @@ describe("errors", () => {
     expect(JSON.parse(stderr)).toEqual({
       code: "unreachable",
       error: expect.stringMatching(
-        /^No complete response from http:\/\/127\.0\.0\.1:1: .*\. Is the service started, .*`npx -y deno task start`/,
+        /^No complete response from http:\/\/127\.0\.0\.1:1: .*\. Is the service started, .*`npx -y deno@\S+ task start`/,
       ),
     });
   });

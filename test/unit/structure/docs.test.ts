@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { DENO } from "#src/base/deno.ts";
 import { CARDANO_WALLET_SERVE_HELP } from "#src/app/serveHelp.ts";
 import { SIGNER_PROGRAM_HELP } from "#src/app/signerProgram.ts";
 import { SERVE_HELP } from "#src/app/serveOptions.ts";
@@ -53,6 +54,11 @@ const source = ["src", "actors", "machines", "test", "compose.yaml", "package.js
   })
   .filter((file) => statSync(file).isFile() && statSync(file).size < 2_000_000)
   .map((file) => readFileSync(file, "utf8")).join("\n");
+/** Every source file of the product, as one text. */
+const product = ["src", "actors", "machines"].flatMap((top) =>
+  readdirSync(path.join(root, top), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(ts|js|conf)$/.test(name)).map((name) => path.join(root, top, name))
+).concat(path.join(root, "compose.yaml")).map((file) => readFileSync(file, "utf8")).join("\n");
 const words = new Set(source.match(/\w+/g));
 
 const pathOf = (text: string) => text.replace(/\?.*$/, "").replace(/\{[^}]*\}/g, "{}");
@@ -150,11 +156,15 @@ describe("documentation", () => {
     expect(text).toContain("npx -y deno@2.9.6 task test ");
   });
 
+  it("names the one release of Deno that the manifest pins, as images and programs do", () => {
+    const files = [...pages, "package.json", "Dockerfile", "compose.yaml", ".ci/run"].map(readPage);
+    const named = [...files, product].join("\n").matchAll(/\bnpx -y (deno[@\d.]*)|denoland\/(deno:[\d.]+)/g);
+    const releases = Array.from(named, ([, npm, image]) => npm ?? image!.replace(":", "@"));
+    expect(releases.length).toBeGreaterThan(40);
+    expect(new Set(releases)).toEqual(new Set([DENO]));
+  });
+
   it("names every environment variable of the product", () => {
-    const product = ["src", "actors", "machines"].flatMap((top) =>
-      readdirSync(path.join(root, top), { recursive: true, encoding: "utf8" })
-        .filter((name) => /\.(ts|js|conf)$/.test(name)).map((name) => path.join(root, top, name))
-    ).concat(path.join(root, "compose.yaml")).map((file) => readFileSync(file, "utf8")).join("\n");
     const variables = new Set(product.match(/\b(?:(?:ARBOR|NATS|BLOCKFROST)_[A-Z][A-Z_]+|DATABASE_URL)\b/g));
     const named = pages.map(readPage).join("\n");
     expect(variables.size).toBeGreaterThan(20);
