@@ -25,13 +25,15 @@ export function nextSteps(listening: readonly Listening[]): readonly string[] {
   const moved = tokens.endsWith(":3000") && devnet.endsWith(":10000")
     ? ""
     : `ARBOR_TOKENS_URL=${tokens} ARBOR_DEVNET_URL=${devnet} `;
+  const pages = [
+    [operator, "its actor"],
+    [tokens, "its facts"],
+    ...(wallets === undefined ? [] : [[new URL("/", wallets).origin, "wallets"]]),
+    [devnet, "blocks"],
+  ];
   return [
-    "Next:",
+    "Next, before the tour in README.md:",
     `  1. In another terminal, make a token with facts: ${moved}${DENO_TASK} demo`,
-    `  2. Watch its actor: open ${operator}`,
-    `  3. Read its facts: open ${tokens}`,
-    ...(wallets === undefined ? [] : [`  4. Create a wallet: open ${new URL("/", wallets).href.slice(0, -1)}`]),
-    `  ${wallets === undefined ? 4 : 5}. Follow blocks and transactions: open ${devnet}`,
-    "  README.md continues with a tour: keys, a wallet, events.",
+    `  2. Open the pages: ${pages.map(([at, what]) => `${at} (${what})`).join(", ")}`,
   ];
 }

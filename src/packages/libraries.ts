@@ -45,6 +45,6 @@ if (development) {
   }
 } else if (!has(dependencies) || text(FETCHED) !== digest) {
   // with a lock file that has others too, Deno fetches those
-  fetch("Fetching libraries (225 MB, only now)", "--prod", `--lock=${LOCK}`);
+  fetch("Fetching libraries (195 MB, only now)", "--prod", `--lock=${LOCK}`);
   writeFileSync(new URL(FETCHED, root), digest);
 }
