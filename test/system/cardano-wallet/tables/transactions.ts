@@ -233,8 +233,9 @@ export const transactions: Table = {
       const incoming = await world.untilInLedger(b.id, sent.id);
       expect([incoming.direction, incoming.amount]).toEqual(["incoming", lovelace(1_000_000)]);
       between(incoming.fee, estimate);
-      // more than in the real scenario, where the inputs of others have neither address nor amount
-      expect(incoming.inputs).toMatchObject([{ amount: lovelace(3_000_000) }]);
+      // in the real scenario the inputs of others have neither address nor amount; here while the index keeps what was spent
+      expect(incoming.inputs).toMatchObject(sent.inputs.map(({ id, index }) => ({ id, index })));
+      expect([undefined, 3_000_000]).toContain(incoming.inputs[0]!.amount?.quantity);
       await world.untilAvailable(b.id, 4n * ADA);
       await world.untilAvailable(a.id, 2n * ADA - BigInt(sent.fee.quantity));
     }),
@@ -606,8 +607,11 @@ export const transactions: Table = {
       const self = await world.fixtureWallet();
       const { words } = await world.rewardWallet();
       const body = { payments: [payment(await world.address(self.id), MIN_UTXO)], withdrawal: words };
-      await world.withdrawing(self.id, async () => world.check(await send(world, self, body), { status: 202 }));
-      world.check(await send(world, self, body), NOT_BENEFICIAL);
+      // an epoch that begins in between brings rewards again
+      await world.eventually("nothing is left to withdraw", async () => {
+        await world.withdrawing(self.id, async () => world.check(await send(world, self, body), { status: 202 }));
+        world.check(await send(world, self, body), NOT_BENEFICIAL);
+      });
     }),
     flow("SHELLEY_TX_REDEEM_05", async (world) => {
       const body = { ...away(world, MIN_UTXO), withdrawal: newMnemonic(15) };
