@@ -16,31 +16,19 @@ import { topBranchOf, withSlot } from "#src/forestry/topBranch.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { readData } from "#src/cardano/data.ts";
-import {
-  factsOf,
-  measure,
-  must,
-  op,
-  Outputs,
-  published,
-  requested,
-  stated,
-} from "../../support/contract/contractLedger.ts";
-import { coin, person, utxo } from "../../support/wallets/person.ts";
+import { factsOf, measure, must, op, Outputs, published } from "../../support/contract/contractLedger.ts";
+import { alice, asked, askedNew, NAME, OwnedToken } from "../../support/contract/ownedToken.ts";
+import { coin, utxo } from "../../support/wallets/person.ts";
 import { cage, requestFields } from "../../support/contract/wholeTransaction.ts";
 
 beforeAll(initHash);
 
-const TOKEN = "5a".repeat(32);
-
 describe("a built update", () => {
-  const alice = person("alice");
   const payer = coin(alice.enterprise, 100_000_000n);
-  const world = (count: number, most: number) => {
-    const trie = factsOf(count);
-    const state = stated(TOKEN, alice.key, trie);
-    const all = Array.from({ length: most }, (_, i) => requested(TOKEN, `new ${i}`, op.insert("v")));
-    return { trie, state, all, outputs: new Outputs(payer, state, ...all) };
+  const update = (trie: Forestry, requests: readonly Utxo[]) => {
+    const token = new OwnedToken(trie, requests, [payer]);
+    const built = must(buildUpdate(token.input(requests, {}, alice.enterprise), trie, measure));
+    return { token, state: token.state, built };
   };
   const redeemerOf = (transaction: Uint8Array, state: Utxo): SpendRedeemer | undefined => {
     const scanned = scanTransaction(transaction);
@@ -54,8 +42,9 @@ describe("a built update", () => {
   };
 
   it("shares a crown if that is smaller", () => {
-    const { trie, state, all, outputs } = world(1_000, 12);
-    const built = must(buildUpdate({ ...outputs.input(alice.enterprise), state, requests: all }, trie, measure));
+    const trie = factsOf(1_000);
+    const all = askedNew(12);
+    const { token, state, built } = update(trie, all);
     const redeemer = redeemerOf(built.transaction, state);
     expect(redeemer).toMatchObject({ type: "modify", crown: topBranchOf(trie) });
     expect(spendRedeemers(scanTransaction(built.transaction)).get(refKey(state.ref))).toBe("modify");
@@ -83,13 +72,9 @@ describe("a built update", () => {
     expect(isAccepted(built.root)).toBe(true);
     expect(isAccepted(toHex(trie.root))).toBe(false);
     expect(isAccepted(built.root, withSlot(topBranchOf(trie)!, new Uint8Array(32), trie.root))).toBe(false);
-    const { created } = outputs.apply(built, alice);
-    expect(created.length).toBeGreaterThan(12);
-    const one = world(1_000, 1);
-    const single = must(
-      buildUpdate({ ...one.outputs.input(alice.enterprise), state: one.state, requests: one.all }, one.trie, measure),
-    );
-    expect(redeemerOf(single.transaction, one.state)).not.toHaveProperty("crown");
+    expect(token.apply(built, all).created.length).toBeGreaterThan(12);
+    const single = update(factsOf(1_000), askedNew(1));
+    expect(redeemerOf(single.built.transaction, single.state)).not.toHaveProperty("crown");
   });
   it("shares none if the facts have none during the update", () => {
     // two slots at the top, of which one is emptied and filled again
@@ -98,17 +83,15 @@ describe("a built update", () => {
     const [lone, ...many] = [keys.find((key) => slotOf(key) === 3)!, ...keys.filter((key) => slotOf(key) === 9)];
     const trie = Forestry.from([lone, ...many].map((key) => leafOf(utf8(key), utf8("v"))));
     expect(topBranchOf(trie)).toBeDefined();
-    const state = stated(TOKEN, alice.key, trie);
     const ref = (i: number) => ({ txHash: i.toString(16).padStart(64, "0"), index: 0 });
     const all = [
-      requested(TOKEN, lone, op.remove("v"), { ref: ref(1) }),
-      ...many.slice(0, 12).map((key, i) => requested(TOKEN, key, op.update("v", "w"), { ref: ref(2 + i) })),
-      requested(TOKEN, lone, op.insert("v"), { ref: ref(99) }),
+      asked(lone, op.remove("v"), { ref: ref(1) }),
+      ...many.slice(0, 12).map((key, i) => asked(key, op.update("v", "w"), { ref: ref(2 + i) })),
+      asked(lone, op.insert("v"), { ref: ref(99) }),
     ];
-    const outputs = new Outputs(payer, state, ...all);
-    const built = must(buildUpdate({ ...outputs.input(alice.enterprise), state, requests: all }, trie, measure));
+    const { token, state, built } = update(trie, all);
     expect(redeemerOf(built.transaction, state)).not.toHaveProperty("crown");
-    outputs.apply(built, alice);
+    token.apply(built, all);
   });
   it("of a token of the first version has none, and its script accepts it", () => {
     const [first] = cageScripts;
@@ -118,12 +101,12 @@ describe("a built update", () => {
     const address = scriptAddress(0, first!.hash).hex;
     const state = utxo({
       address,
-      value: { lovelace: 2_000_000n, assets: new Map([[first!.hash + TOKEN, 1n]]) },
+      value: { lovelace: 2_000_000n, assets: new Map([[first!.hash + NAME, 1n]]) },
       datum: encodeState({ owner: alice.key, root: toHex(trie.root) }),
     });
     const all = Array.from(
       { length: 8 },
-      (_, i) => requestFields(TOKEN, `new ${i}`, op.insert("v"), { policy: first!.hash, address }).utxo,
+      (_, i) => requestFields(NAME, `new ${i}`, op.insert("v"), { policy: first!.hash, address }).utxo,
     );
     const outputs = new Outputs(payer, state, ...all);
     const script = utxo({ ...published.output, script: encode([3, first!.compiledCode]) });

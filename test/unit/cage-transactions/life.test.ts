@@ -1,20 +1,18 @@
 /** A token's whole life in built transactions, signed by another library and evaluated by the real script machine. */
 import { afterEach, describe, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { compareRefs, type Utxo } from "#src/cardano/output.ts";
-import { decodeDatum, EMPTY_ROOT, type Operation } from "#src/cage/datum.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { EMPTY_ROOT, type Operation } from "#src/cage/datum.ts";
 import { buildBoot } from "#src/cage/transactions/boot.ts";
 import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRequest, type BuiltRequest } from "#src/cage/transactions/request.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { judgeApplied, measure, ModelToken, must, op, Outputs } from "../../support/contract/contractLedger.ts";
-import { coin, type Person, person } from "../../support/wallets/person.ts";
+import { alice, applyUpdate, bob } from "../../support/contract/ownedToken.ts";
+import { coin, type Person } from "../../support/wallets/person.ts";
 
 afterEach(judgeApplied);
-
-const alice = person("alice");
-const bob = person("bob");
 
 function boot(outputs: Outputs, who: Person, address: string): ModelToken {
   const built = must(buildBoot(outputs.input(address), measure));
@@ -38,22 +36,6 @@ function request(
   return created[0]!;
 }
 
-function update(outputs: Outputs, who: Person, address: string, token: ModelToken, requests: readonly Utxo[]) {
-  const built = must(buildUpdate({ ...outputs.input(address), state: token.state, requests }, token.facts, measure));
-  const applied = outputs.apply(built, who);
-  const ordered = [...requests].sort((a, b) => compareRefs(a.ref, b.ref));
-  token.follow(applied.created[0]!, ordered);
-  expect(toHex(token.facts.root)).toBe(built.root);
-  ordered.forEach(({ output }, i) => {
-    const datum = decodeDatum(output.datum!);
-    if (datum?.type !== "request") throw new TypeError("no request");
-    const refund = applied.created[i + 1]!.output;
-    expect(refund.value).toEqual({ lovelace: output.value.lovelace - datum.request.fee, assets: new Map() });
-    expect(refund.address.slice(2, 58)).toBe(datum.request.refund.payment);
-  });
-  return applied;
-}
-
 describe.each([["base", alice.base, bob.base], ["enterprise", alice.enterprise, bob.enterprise]] as const)(
   "a life at %s addresses",
   (_kind, owners, requesters) => {
@@ -63,7 +45,8 @@ describe.each([["base", alice.base, bob.base], ["enterprise", alice.enterprise, 
       expect(outputs.at(owners)).toHaveLength(1);
       const change = (key: string, operation: Operation) => {
         const made = request(outputs, bob, requesters, token.token, key, operation);
-        update(outputs, alice, owners, token, [made]);
+        const input = { ...outputs.input(owners), state: token.state, requests: [made] };
+        applyUpdate(outputs, token, must(buildUpdate(input, token.facts, measure)), [made]);
       };
       change("a", op.insert("1"));
       change("2024", op.insert(""));

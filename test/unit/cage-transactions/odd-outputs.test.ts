@@ -17,13 +17,10 @@ import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { readNewOutput } from "#src/cardano/conway/output.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { measure, must, op, Outputs, published, requested, stated } from "../../support/contract/contractLedger.ts";
+import { measure, must, op, Outputs, published } from "../../support/contract/contractLedger.ts";
+import { alice, asked, bob, OwnedToken } from "../../support/contract/ownedToken.ts";
 import { oddEncodings } from "../../support/ledger/oddEncodings.ts";
-import { assetId, coin, newRef, person } from "../../support/wallets/person.ts";
-
-const alice = person("alice");
-const bob = person("bob");
-const name = "5a".repeat(32);
+import { assetId, coin, newRef } from "../../support/wallets/person.ts";
 
 /** The output in every encoding that the ledger's decoder accepts. */
 function everyForm(output: Uint8Array): { readonly form: string; readonly utxo: Utxo }[] {
@@ -69,7 +66,7 @@ describe("a gift", () => {
   it("with data that other machines do not decode pays like any other", () => {
     for (const utxo of odder) {
       expect(must(buildBoot(new Outputs(utxo).input(alice.base), measure)).spends).toEqual([utxo]);
-      const request = requested(name, "a", op.insert("1"), { refund: alice.base });
+      const request = asked("a", op.insert("1"), { refund: alice.base });
       const retract = { ...new Outputs(utxo).input(alice.base), request };
       expect(must(buildRetract(retract, measure)).spends).toEqual([utxo]);
     }
@@ -88,17 +85,13 @@ describe("a gift", () => {
 });
 
 describe("a request", () => {
-  const honest = requested(name, "b", op.insert("2"));
-  const odd = everyForm(requested(name, "a", op.insert("1")).output.raw);
-  const input = (requests: readonly Utxo[], facts = new Forestry()) => ({
-    ...new Outputs(coin(alice.base, 50_000_000n)).input(alice.base),
-    state: stated(name, alice.key, facts),
-    requests,
-  });
+  const honest = asked("b", op.insert("2"));
+  const odd = everyForm(asked("a", op.insert("1")).output.raw);
+  const input = (requests: readonly Utxo[]) => new OwnedToken().input(requests);
 
   it("in any form is applied", () => {
     expect(odd.length).toBeGreaterThan(70);
-    const base = must(buildUpdate(input([requested(name, "a", op.insert("1"))]), new Forestry(), measure));
+    const base = must(buildUpdate(input([asked("a", op.insert("1"))]), new Forestry(), measure));
     for (const { form, utxo } of odd) {
       const built = buildUpdate(input([utxo]), new Forestry(), measure);
       expect([form, built.ok && built.value.root]).toEqual([form, base.root]);

@@ -8,36 +8,24 @@ import { buildBatch } from "#src/cage/transactions/batch.ts";
 import { type OpenUtxo, selectRequests } from "#src/cage/transactions/update.ts";
 import { digest } from "#src/forestry/hash.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
-import {
-  judgeApplied,
-  measure,
-  ModelToken,
-  must,
-  op,
-  Outputs,
-  requested,
-  stated,
-} from "../../support/contract/contractLedger.ts";
-import { coin, person } from "../../support/wallets/person.ts";
+import { judgeApplied, measure, must, op } from "../../support/contract/contractLedger.ts";
+import { asked, NAME, OwnedToken } from "../../support/contract/ownedToken.ts";
 import { cases } from "../../support/base/longTests.ts";
 
 afterEach(judgeApplied);
 
-const alice = person("alice");
-const name = "5a".repeat(32);
 const oneFact = () => Forestry.from([leafOf(utf8("k"), utf8("v"))]);
 
 /** A request whose transaction's hash begins with `hash`, made at a slot and an index in its block. */
 function request(hash: number, slot: number, operation: Operation, key = "k", position = 0): OpenUtxo {
   const ref = { txHash: hash.toString(16).padStart(2, "0").repeat(32), index: position % 65_536 };
-  return { ...requested(name, key, operation, { ref }), made: { slot, position } };
+  return { ...asked(key, operation, { ref }), made: { slot, position } };
 }
 
 function built(requests: readonly OpenUtxo[], facts = new Forestry()) {
-  const token = new ModelToken(name, stated(name, alice.key, facts), facts);
-  const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, ...requests);
-  const done = must(buildBatch({ ...outputs.input(alice.base), state: token.state, requests }, token.facts, measure));
-  outputs.apply(done, alice);
+  const token = new OwnedToken(facts, requests);
+  const done = must(buildBatch(token.input(requests), token.facts, measure));
+  token.apply(done, requests.filter((one) => done.applied.includes(key(one))));
   return done;
 }
 
@@ -81,10 +69,8 @@ test("an older request that does not fit keeps its claim to the key", () => {
   const large = request(0x80, 1, op.insert("a"));
   const small = request(0x10, 2, op.insert("b"));
   const elsewhere = request(0x20, 3, op.insert("c"), "other");
-  const token = new ModelToken(name, stated(name, alice.key, facts), facts);
-  const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, large, small, elsewhere);
-  const input = { ...outputs.input(alice.base), state: token.state, requests: [small, large, elsewhere] };
-  const { taken, left } = selectRequests(input, { token: name }, facts, 10);
+  const input = new OwnedToken(facts, [large, small, elsewhere]).input([small, large, elsewhere]);
+  const { taken, left } = selectRequests(input, { token: NAME }, facts, 10);
   expect(taken).toEqual([]);
   expect(left.map(({ request, code, lostTo }) => [request, code, lostTo])).toEqual([
     [key(large), "no_room", undefined],
@@ -118,10 +104,8 @@ test("for all open requests: the ledger can apply the selection, and a free key 
       }));
       const requests = [...open.values()].map(({ one }) => one);
       const facts = oneFact();
-      const token = new ModelToken(name, stated(name, alice.key, facts), facts);
-      const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, ...requests);
-      const input = { ...outputs.input(alice.base), state: token.state, requests };
-      const { taken, left, root } = selectRequests(input, { token: name }, facts, maxBytes);
+      const input = new OwnedToken(facts, requests).input(requests);
+      const { taken, left, root } = selectRequests(input, { token: NAME }, facts, maxBytes);
       const refs = taken.map(({ utxo }) => refKey(utxo.ref));
       expect([...refs, ...left.map(({ request }) => request)].sort()).toEqual([...open.keys()].sort());
       expect(taken).toEqual([...taken].sort((a, b) => compareRefs(a.utxo.ref, b.utxo.ref)));

@@ -9,47 +9,20 @@ import { buildTransfer } from "#src/cage/transactions/transfer.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
 import { Forestry } from "#src/forestry/trie.ts";
-import {
-  factsOf,
-  judgeApplied,
-  measure,
-  ModelToken,
-  must,
-  op,
-  Outputs,
-  requested,
-  stated,
-} from "../../support/contract/contractLedger.ts";
-import { assetId, coin, newRef, person, signed } from "../../support/wallets/person.ts";
+import { factsOf, judgeApplied, measure, must, op, requested } from "../../support/contract/contractLedger.ts";
+import { alice, asked, askedNew, bob, OwnedToken } from "../../support/contract/ownedToken.ts";
+import { assetId, coin, newRef, signed } from "../../support/wallets/person.ts";
 
 afterEach(judgeApplied);
-
-const alice = person("alice");
-const bob = person("bob");
-const name = "5a".repeat(32);
-const model = (facts = new Forestry()) => new ModelToken(name, stated(name, alice.key, facts), facts);
 
 /** Requests as outputs of one transaction: the ledger's order is theirs. */
 function inOrder(...made: readonly (readonly [key: string, operation: Operation, more?: object])[]): Utxo[] {
   const txHash = newRef().txHash;
-  return made.map(([key, operation, more], index) =>
-    requested(name, key, operation, { ref: { txHash, index }, ...more })
-  );
-}
-
-function batch(outputs: Outputs, token: ModelToken, requests: readonly Utxo[]) {
-  const built = must(buildBatch({ ...outputs.input(alice.base), state: token.state, requests }, token.facts, measure));
-  const applied = outputs.apply(built, alice);
-  const byRef = new Map(requests.map((one) => [refKey(one.ref), one]));
-  token.follow(applied.created[0]!, built.applied.map((ref) => byRef.get(ref)!));
-  expect(toHex(token.facts.root)).toBe(built.root);
-  expect([...built.applied, ...built.left.map(({ request }) => request)].sort()).toEqual([...byRef.keys()].sort());
-  return built;
+  return made.map(([key, operation, more], index) => asked(key, operation, { ref: { txHash, index }, ...more }));
 }
 
 describe("as many requests as can be applied", () => {
   test("are applied in order, as if the others did not exist", () => {
-    const token = model(factsOf(20));
     const requests = inOrder(
       ["k", op.update("1", "2")],
       ["k", op.insert("1")],
@@ -62,10 +35,10 @@ describe("as many requests as can be applied", () => {
       ["l", op.insert("l"), { fee: 3_000_000n }],
     );
     const foreign = requested("6b".repeat(32), "k", op.insert("v"));
-    const outputs = new Outputs(coin(alice.base, 10_000_000n), token.state, ...requests, foreign);
-    const { applied, left } = batch(outputs, token, [foreign, ...requests].reverse());
-    expect(applied).toEqual([1, 4, 5, 7].map((index) => refKey(requests[index]!.ref)));
-    expect(Object.fromEntries(left.map(({ request, code }) => [request, code]))).toEqual({
+    const token = new OwnedToken(factsOf(20), [...requests, foreign]);
+    const built = must(buildBatch(token.input([foreign, ...requests].reverse()), token.facts, measure));
+    token.apply(built, [1, 4, 5, 7].map((index) => requests[index]!));
+    expect(Object.fromEntries(built.left.map(({ request, code }) => [request, code]))).toEqual({
       [refKey(requests[0]!.ref)]: "fact_missing",
       [refKey(requests[2]!.ref)]: "fact_exists",
       [refKey(requests[3]!.ref)]: "not_applicable",
@@ -78,14 +51,10 @@ describe("as many requests as can be applied", () => {
   test.each([[0, "published"], [1_000, "published"], [100, "travelling along"]] as const)(
     "are as many as fit on %i facts, the script %s: one more would not fit",
     (facts, script) => {
-      const token = model(factsOf(facts));
-      const requests = Array.from({ length: 60 }, (_, i) => requested(name, `new ${i}`, op.insert(`value ${i}`)));
-      const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, ...requests);
-      const input = {
-        ...outputs.input(alice.base, script === "published" ? {} : { reference: undefined }),
-        state: token.state,
-      };
-      const built = must(buildBatch({ ...input, requests }, token.facts, measure));
+      const requests = Array.from({ length: 60 }, (_, i) => asked(`new ${i}`, op.insert(`value ${i}`)));
+      const token = new OwnedToken(factsOf(facts), requests);
+      const input = token.input(requests, script === "published" ? {} : { reference: undefined });
+      const built = must(buildBatch(input, token.facts, measure));
       const sorted = [...requests].sort((a, b) => compareRefs(a.ref, b.ref));
       const chosen = new Set(built.applied);
       expect(built.left.length + chosen.size).toBe(60);
@@ -97,46 +66,43 @@ describe("as many requests as can be applied", () => {
           error: { code: "too_large" },
         });
       }
-      outputs.apply(built, alice);
+      token.apply(built, requests.filter(({ ref }) => chosen.has(refKey(ref))));
     },
   );
 
   test("are limited by execution units as by size", () => {
-    const token = model(factsOf(10));
-    const requests = Array.from({ length: 12 }, (_, i) => requested(name, `new ${i}`, op.insert("v")));
-    const outputs = new Outputs(coin(alice.base, 50_000_000n), token.state, ...requests);
+    const requests = askedNew(12);
+    const token = new OwnedToken(factsOf(10), requests);
     const maxTxUnits = { ...parameters.maxTxUnits, memory: 1_000_000n };
-    const input = outputs.input(alice.base, { parameters: { ...parameters, maxTxUnits } });
-    const built = must(buildBatch({ ...input, state: token.state, requests }, token.facts, measure));
+    const input = token.input(requests, { parameters: { ...parameters, maxTxUnits } });
+    const built = must(buildBatch(input, token.facts, measure));
     expect(built.applied.length).toBeGreaterThan(1);
     expect(built.applied.length).toBeLessThan(12);
-    const all = buildUpdate({ ...input, state: token.state, requests }, token.facts, measure);
-    expect(all).toMatchObject({ ok: false, error: { code: "too_large", details: { what: "memory" } } });
-    outputs.apply(built, alice);
+    expect(buildUpdate(input, token.facts, measure)).toMatchObject({
+      ok: false,
+      error: { code: "too_large", details: { what: "memory" } },
+    });
+    token.apply(built, requests.filter(({ ref }) => built.applied.includes(refKey(ref))));
   });
 
   test("may be none, each with its reason; and only the owner applies them", () => {
-    const token = model();
     const requests = inOrder(["k", op.remove("v")], ["k", op.update("v", "w")]);
-    const outputs = new Outputs(coin(alice.base, 10_000_000n), coin(bob.base, 10_000_000n), token.state, ...requests);
-    const build = (address: string) =>
-      buildBatch({ ...outputs.input(address), state: token.state, requests }, token.facts, measure);
+    const token = new OwnedToken(new Forestry(), [coin(bob.base, 10_000_000n), ...requests]);
+    const build = (address: string, facts = token.facts) =>
+      buildBatch(token.input(requests, {}, address), facts, measure);
     expect(build(alice.base)).toMatchObject({
       ok: false,
       error: { code: "requests_fail", details: { requests: [{ code: "fact_missing" }, { code: "fact_missing" }] } },
     });
     expect(build(bob.base)).toMatchObject({ ok: false, error: { code: "not_owner" } });
-    expect(buildBatch({ ...outputs.input(alice.base), state: token.state, requests }, factsOf(1), measure))
-      .toMatchObject({ ok: false, error: { code: "state_differs" } });
+    expect(build(alice.base, factsOf(1))).toMatchObject({ ok: false, error: { code: "state_differs" } });
   });
 });
 
 describe("a token with a new owner", () => {
   test("belongs to the next owner, who signs like the previous one, with its facts", () => {
-    const token = model(factsOf(5));
-    const outputs = new Outputs(coin(alice.base, 10_000_000n), token.state);
-    const input = { ...outputs.input(alice.base), state: token.state };
-    const built = must(buildTransfer({ ...input, to: bob.enterprise }, measure));
+    const token = new OwnedToken(factsOf(5));
+    const built = must(buildTransfer({ ...token.input([]), to: bob.enterprise }, measure));
     expect(built.signers).toEqual([alice.key, bob.key]);
     const transaction = scanTransaction(built.transaction);
     const [next] = transaction.outputs;
@@ -145,16 +111,14 @@ describe("a token with a new owner", () => {
       state: { owner: bob.key, root: toHex(token.facts.root) },
     });
     expect(next!.value).toEqual(token.state.output.value);
-    outputs.apply(built, alice, bob);
+    token.outputs.apply(built, alice, bob);
     expect(built.size).toBe(signed(built.transaction, alice, bob).length);
     for (const one of [alice, bob]) expect(signed(built.transaction, one).length).toBeLessThan(built.size);
   });
 
   test("is not transferred to its owner, by another person, or to no key", () => {
-    const token = model();
-    const outputs = new Outputs(coin(alice.base, 10_000_000n), coin(bob.base, 10_000_000n), token.state);
-    const give = (from: string, to: string) =>
-      buildTransfer({ ...outputs.input(from), state: token.state, to }, measure);
+    const token = new OwnedToken(new Forestry(), [coin(bob.base, 10_000_000n)]);
+    const give = (from: string, to: string) => buildTransfer({ ...token.input([], {}, from), to }, measure);
     expect(give(alice.base, alice.enterprise)).toMatchObject({ ok: false, error: { code: "owner_unchanged" } });
     expect(give(bob.base, alice.base)).toMatchObject({ ok: false, error: { code: "not_owner" } });
     expect(give(alice.base, token.state.output.address)).toMatchObject({ ok: false, error: { code: "bad_address" } });

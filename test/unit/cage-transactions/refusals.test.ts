@@ -13,27 +13,17 @@ import { buildUpdate, type UnappliedRequest } from "#src/cage/transactions/updat
 import { cageScript } from "#src/cage/script.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { mainnetParameters as parameters } from "#src/ledger/parameters.ts";
-import {
-  factsOf,
-  judgeApplied,
-  measure,
-  ModelToken,
-  must,
-  op,
-  Outputs,
-  requested,
-  stated,
-} from "../../support/contract/contractLedger.ts";
-import { assetId, coin, person } from "../../support/wallets/person.ts";
+import { factsOf, judgeApplied, measure, must, op, Outputs, requested } from "../../support/contract/contractLedger.ts";
+import { alice, asked, bob, NAME, OwnedToken } from "../../support/contract/ownedToken.ts";
+import { assetId, coin } from "../../support/wallets/person.ts";
 
 afterEach(judgeApplied);
 
-const alice = person("alice");
-const bob = person("bob");
-const name = "5a".repeat(32);
-const facts = factsOf(3);
-const state = stated(name, alice.key, facts);
-const rich = new Outputs(coin(alice.base, 100_000_000n), coin(bob.base, 100_000_000n), state);
+const { outputs: rich, facts, state } = new OwnedToken(
+  factsOf(3),
+  [],
+  [coin(alice.base, 100_000_000n), coin(bob.base, 100_000_000n)],
+);
 
 describe("the requester of a build", () => {
   const script = scriptAddress(0, "ab".repeat(28)).hex;
@@ -44,7 +34,7 @@ describe("the requester of a build", () => {
       const refused = { ok: false, error: { code: "bad_address", details: { reason } } };
       const input = rich.input(address);
       expect(buildBoot(input, measure)).toMatchObject(refused);
-      expect(buildRequest({ ...input, token: name, key: utf8("k"), operation: op.insert("v") })).toMatchObject(refused);
+      expect(buildRequest({ ...input, token: NAME, key: utf8("k"), operation: op.insert("v") })).toMatchObject(refused);
       expect(buildUpdate({ ...input, state, requests: [] }, facts, measure)).toMatchObject(refused);
       expect(buildEnd({ ...input, state }, measure)).toMatchObject(refused);
       expect(buildRetract({ ...input, request: state }, measure)).toMatchObject(refused);
@@ -54,7 +44,7 @@ describe("the requester of a build", () => {
   test("only the owner updates and ends, only the requester retracts", () => {
     const refused = { ok: false, error: { code: "not_owner" } };
     const input = rich.input(bob.base);
-    const request = requested(name, "k", op.insert("v"), { refund: alice.base });
+    const request = asked("k", op.insert("v"), { refund: alice.base });
     expect(buildUpdate({ ...input, state, requests: [request] }, facts, measure)).toMatchObject(refused);
     expect(buildEnd({ ...input, state }, measure)).toMatchObject(refused);
     expect(buildRetract({ ...input, request }, measure)).toMatchObject(refused);
@@ -63,29 +53,29 @@ describe("the requester of a build", () => {
 });
 
 describe("named requests are all applied or none", () => {
-  const update = (...requests: ReturnType<typeof requested>[]) =>
+  const update = (...requests: ReturnType<typeof asked>[]) =>
     buildUpdate({ ...rich.input(alice.base), state, requests }, facts, measure);
 
   test("each that blocks the update has its reason", () => {
     const reasons = [
-      ["fact_exists", requested(name, "key 0", op.insert("v"))],
-      ["fact_missing", requested(name, "none", op.update("a", "b"))],
-      ["fact_missing", requested(name, "none", op.remove("a"))],
-      ["fact_differs", requested(name, "key 1", op.update("other", "b"))],
-      ["fact_differs", requested(name, "key 1", op.remove("other"))],
+      ["fact_exists", asked("key 0", op.insert("v"))],
+      ["fact_missing", asked("none", op.update("a", "b"))],
+      ["fact_missing", asked("none", op.remove("a"))],
+      ["fact_differs", asked("key 1", op.update("other", "b"))],
+      ["fact_differs", asked("key 1", op.remove("other"))],
       ["other_token", requested("00".repeat(32), "k", op.insert("v"))],
       ["other_token", state],
-      ["not_applicable", requested(name, "k", op.insert("v"), { assets: new Map([[assetId(1, 1), 1n]]) })],
-      ["not_applicable", requested(name, "k", op.insert("v"), { script: new Uint8Array([0x82, 0x03, 0x41, 0x00]) })],
-      ["not_applicable", requested(name, "k", op.insert("v"), { fee: 2_500_000n })],
-      ["not_applicable", requested(name, "k", op.insert("v"), { fee: 4_000_000n })],
+      ["not_applicable", asked("k", op.insert("v"), { assets: new Map([[assetId(1, 1), 1n]]) })],
+      ["not_applicable", asked("k", op.insert("v"), { script: new Uint8Array([0x82, 0x03, 0x41, 0x00]) })],
+      ["not_applicable", asked("k", op.insert("v"), { fee: 2_500_000n })],
+      ["not_applicable", asked("k", op.insert("v"), { fee: 4_000_000n })],
     ] as const;
     for (const [code, request] of reasons) {
       expect(update(request)).toMatchObject({
         error: { code: "requests_fail", details: { requests: [{ request: refKey(request.ref), code }] } },
       });
     }
-    const good = requested(name, "fresh", op.insert("v"));
+    const good = asked("fresh", op.insert("v"));
     const all = update(...reasons.map(([, request]) => request), good);
     if (all.ok) throw new Error("built");
     const { requests } = all.error.details as { requests: readonly UnappliedRequest[] };
@@ -95,13 +85,13 @@ describe("named requests are all applied or none", () => {
   });
 
   test("facts that do not match the state", () => {
-    const request = requested(name, "k", op.insert("v"));
+    const request = asked("k", op.insert("v"));
     expect(buildUpdate({ ...rich.input(alice.base), state, requests: [request] }, new Forestry(), measure))
       .toMatchObject({ error: { code: "state_differs" } });
   });
 
   test("a proof that the script does not accept gives no transaction", () => {
-    const request = requested(name, "k", op.insert("v"));
+    const request = asked("k", op.insert("v"));
     const foreign = { ...rich.input(alice.base), state, requests: [request] };
     const refusing = buildUpdate(
       foreign,
@@ -114,11 +104,11 @@ describe("named requests are all applied or none", () => {
 
 describe("money", () => {
   test("with the shortfall added every build succeeds", () => {
-    const request = requested(name, "fresh", op.insert("v"), { fee: 0n, refund: alice.base });
+    const request = asked("fresh", op.insert("v"), { fee: 0n, refund: alice.base });
     const builds = {
       boot: (outputs: Outputs) => buildBoot(outputs.input(alice.base), measure),
       request: (outputs: Outputs) =>
-        buildRequest({ ...outputs.input(alice.base), token: name, key: utf8("k"), operation: op.insert("v") }),
+        buildRequest({ ...outputs.input(alice.base), token: NAME, key: utf8("k"), operation: op.insert("v") }),
       update: (outputs: Outputs) =>
         buildUpdate({ ...outputs.input(alice.base), state, requests: [request] }, facts, measure),
       end: (outputs: Outputs) => buildEnd({ ...outputs.input(alice.base), state }, measure),
@@ -141,7 +131,7 @@ describe("money", () => {
 
 describe("facts too large for a transaction", () => {
   const build = (length: number, address = alice.base) =>
-    buildRequest({ ...rich.input(address), token: name, key: utf8("k"), operation: op.insert("v".repeat(length)) });
+    buildRequest({ ...rich.input(address), token: NAME, key: utf8("k"), operation: op.insert("v".repeat(length)) });
 
   test("the reported limit works, and little more does not", () => {
     const refused = build(30_000);
@@ -157,7 +147,7 @@ describe("facts too large for a transaction", () => {
     const update = (old: number, value: number) =>
       buildRequest({
         ...rich.input(alice.base),
-        token: name,
+        token: NAME,
         key: utf8("k"),
         operation: op.update("o".repeat(old), "v".repeat(value)),
       });
@@ -174,17 +164,14 @@ describe("facts too large for a transaction", () => {
     const refused = build(30_000);
     const { limit } = (refused.ok ? undefined : refused.error.details) as { limit: number };
     const value = "v".repeat(limit - 1);
-    const outputs = new Outputs(coin(alice.base, 200_000_000n), state);
-    const token = new ModelToken(name, state, factsOf(3));
+    const token = new OwnedToken(factsOf(3), [], [coin(alice.base, 200_000_000n)]);
+    const { outputs } = token;
     for (const operation of [op.insert(value), op.remove(value)]) {
-      const requested = must(buildRequest({ ...outputs.input(alice.base), token: name, key: utf8("k"), operation }));
+      const requested = must(buildRequest({ ...outputs.input(alice.base), token: NAME, key: utf8("k"), operation }));
       const request = outputs.apply(requested, alice).created[0]!;
       expect(requested.locked).toBeGreaterThan(65_000_000n);
       must(buildRetract({ ...outputs.input(alice.base), request }, measure));
-      const built = must(
-        buildUpdate({ ...outputs.input(alice.base), state: token.state, requests: [request] }, token.facts, measure),
-      );
-      token.follow(outputs.apply(built, alice).created[0]!, [request]);
+      token.apply(must(buildUpdate(token.input([request]), token.facts, measure)), [request]);
     }
   });
 });
@@ -195,7 +182,7 @@ describe("settings", () => {
       buildRequest({
         ...rich.input(alice.base, { settings }),
         horizon,
-        token: name,
+        token: NAME,
         key: utf8("k"),
         operation: op.insert("v"),
       }),
@@ -221,17 +208,12 @@ describe("settings", () => {
   });
 
   test("the default fee pays for an update of its own at 10,000 facts", () => {
-    const many = factsOf(10_000);
-    const large = stated(name, alice.key, many);
-    const outputs = new Outputs(coin(alice.base, 100_000_000n), large);
+    const large = new OwnedToken(factsOf(10_000));
     const fees: bigint[] = [];
     for (let i = 0; i < 60; i++) {
       const operation = [op.insert("new"), op.update(`value ${i}`, "newer"), op.remove(`value ${i}`)][i % 3]!;
-      const request = requested(name, i % 3 === 0 ? `fresh ${i}` : `key ${i}`, operation);
-      const built = must(
-        buildUpdate({ ...outputs.input(alice.base), state: large, requests: [request] }, many, measure),
-      );
-      fees.push(built.fee);
+      const request = asked(i % 3 === 0 ? `fresh ${i}` : `key ${i}`, operation);
+      fees.push(must(buildUpdate(large.input([request]), large.facts, measure)).fee);
     }
     const offered = offeredFee(parameters, cageScript.compiledCode, false);
     const mean = fees.reduce((sum, fee) => sum + fee, 0n) / 60n;

@@ -9,15 +9,12 @@ import { buildEnd } from "#src/cage/transactions/end.ts";
 import { buildRetract } from "#src/cage/transactions/retract.ts";
 import { buildUpdate } from "#src/cage/transactions/update.ts";
 import { Forestry } from "#src/forestry/trie.ts";
-import { cageAddress, measure, must, op, Outputs, requested, stated } from "../../support/contract/contractLedger.ts";
-import { coin, person } from "../../support/wallets/person.ts";
+import { cageAddress, measure, must, op } from "../../support/contract/contractLedger.ts";
+import { alice, asked, bob, OwnedToken } from "../../support/contract/ownedToken.ts";
+import { coin } from "../../support/wallets/person.ts";
 
-const [alice, bob] = [person("alice"), person("bob")];
-const name = "5a".repeat(32);
-
-const state = stated(name, alice.key, new Forestry());
-const [one, two] = [requested(name, "one", op.insert("1")), requested(name, "two", op.insert("2"))];
-const outputs = new Outputs(coin(alice.base, 50_000_000n), coin(bob.base, 50_000_000n), state, one, two);
+const [one, two] = [asked("one", op.insert("1")), asked("two", op.insert("2"))];
+const { state, outputs } = new OwnedToken(new Forestry(), [coin(bob.base, 50_000_000n), one, two]);
 const own = outputs.input(alice.base);
 
 function update(from: Utxo, request: Utxo, facts = new Forestry()): ScannedTransaction {

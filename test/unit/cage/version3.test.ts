@@ -12,7 +12,7 @@ import { initHash } from "#src/forestry/hash.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { mainnetParameters, mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { evaluate } from "#src/plutus/machine/evaluate.ts";
-import { measure, must, op, Outputs, published, requested, stated } from "../../support/contract/contractLedger.ts";
+import { measure, must, op, published } from "../../support/contract/contractLedger.ts";
 import {
   BOB,
   CONTRIBUTE,
@@ -28,8 +28,9 @@ import {
   verdictBy,
   WALLET,
 } from "../../support/contract/contractPlan.ts";
+import { alice, asked, OwnedToken } from "../../support/contract/ownedToken.ts";
 import { asVersion3, fill, input, output, reference, scriptAt, value } from "../../support/contract/scriptContext.ts";
-import { coin, person } from "../../support/wallets/person.ts";
+import { coin } from "../../support/wallets/person.ts";
 
 beforeAll(initHash);
 
@@ -181,17 +182,14 @@ describe("contributing by an index", () => {
 });
 
 describe("an update of a token of version 3", () => {
-  const alice = person("alice");
   it("has the index of each request's input, among those that pay for it", () => {
-    const token = "5a".repeat(32);
-    const facts = new Forestry();
-    const state = stated(token, alice.key, facts);
-    const requests = Array.from({ length: 12 }, (_, i) => requested(token, `key ${i}`, op.insert(`${i}`)));
+    const requests = Array.from({ length: 12 }, (_, i) => asked(`key ${i}`, op.insert(`${i}`)));
     const coins = Array.from({ length: 6 }, () => coin(alice.enterprise, 1_200_000n));
-    const outputs = new Outputs(state, ...requests, ...coins, coin(alice.enterprise, 5_000_000n));
-    const built = must(buildUpdate({ ...outputs.input(alice.enterprise), state, requests }, facts, measure));
+    const token = new OwnedToken(new Forestry(), requests, [...coins, coin(alice.enterprise, 5_000_000n)]);
+    const { state } = token;
+    const built = must(buildUpdate(token.input(requests, {}, alice.enterprise), token.facts, measure));
     // applied as the ledger does: the scripts run again
-    outputs.apply(built, alice);
+    token.apply(built, requests);
     const sorted = [state, ...requests, ...built.spends].sort((a, b) => compareRefs(a.ref, b.ref)).map(({ ref }) =>
       refKey(ref)
     );
