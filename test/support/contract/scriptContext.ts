@@ -5,7 +5,7 @@
 import scalus from "scalus";
 import { Constr, constr, type Data, DataMap, encodeData } from "#src/cardano/data.ts";
 import { type BuildOptions, compiled, program } from "#src/cage/uplc/program.ts";
-import { applied, type Expr } from "#src/cage/uplc/term.ts";
+import { applied, type Expr, type Term } from "#src/cage/uplc/term.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { flat } from "#src/cage/uplc/flat.ts";
@@ -108,9 +108,13 @@ function runOn({ caseOnConstants = false }: BuildOptions, fun: Expr<unknown>, ar
   return { ok, message: ok ? "ok" : logs[0] ?? "no message", memory, steps };
 }
 
+const terms = new WeakMap<Expr<unknown>, Term>();
+
 function runByScalus(fun: Expr<unknown>, ...args: Data[]): Run {
+  const made = terms.get(fun) ?? program(fun, { traces: true });
+  terms.set(fun, made);
   const term = applied(
-    program(fun, { traces: true }),
+    made,
     ...args.map((value) => ({ kind: "constant" as const, constant: { type: "data" as const, value } })),
   );
   const result = scalus.Scalus.evaluateScript(toHex(encode(compiled(term))));

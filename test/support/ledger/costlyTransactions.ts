@@ -4,7 +4,7 @@
  */
 import { concat, fromHex } from "#src/base/bytes.ts";
 import { decode, type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
-import { readOutput, refKey } from "#src/cardano/output.ts";
+import { type Output, readOutput, refKey } from "#src/cardano/output.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { alice, atKey, atScript, World } from "./draft.ts";
 import { agrees, plutusHash } from "../plutus/scripts.ts";
@@ -59,8 +59,13 @@ function fullValue(i: number): Encodable {
   return [25_000_000n, new Map([[numbered(7, 28), new Map(names)]])];
 }
 
-/** All of them, and a ledger that holds the outputs that they refer to. */
-export function costlyTransactions(): { readonly world: World; readonly transactions: readonly CostlyTransaction[] } {
+/**
+ * All of them, and a ledger that holds the outputs that they refer to. Of one kind, `different` outputs are different, and
+ * the others are like these.
+ */
+export function costlyTransactions(
+  different = Infinity,
+): { readonly world: World; readonly transactions: readonly CostlyTransaction[] } {
   const world = new World();
   const own = world.fund(alice.address);
   const input: Encodable = [fromHex(own.ref.txHash), own.ref.index];
@@ -70,9 +75,11 @@ export function costlyTransactions(): { readonly world: World; readonly transact
     const first = funded;
     const refs = filling((i) => [numbered(first + i, 32), 0]);
     funded += refs.length;
+    const outputs: Output[] = [];
     for (let i = 0; i < refs.length; i++) {
-      const ref = { txHash: numberedHex(first + i), index: 0 };
-      world.outputs.set(refKey(ref), readOutput(decode(encode(made(i)))));
+      const output = outputs[i % different] ?? readOutput(decode(encode(made(i))));
+      outputs.push(output);
+      world.outputs.set(refKey({ txHash: numberedHex(first + i), index: 0 }), output);
     }
     return refs;
   };

@@ -12,7 +12,7 @@ it("reads once for all who wait for blocks, and no more after the last of them",
   try {
     let height = 7;
     const read = vi.fn(() => Promise.resolve(cursor(height)));
-    const wait = blockWaiter(read, 60_000, () => Promise.resolve(-1));
+    const wait = blockWaiter(read, 5_000, () => Promise.resolve(-1));
     const gone = new AbortController();
     const dropped = Promise.allSettled(Array.from({ length: 20 }, () => wait(1_000, gone.signal)));
     const kept = wait(2, new AbortController().signal);
@@ -29,7 +29,7 @@ it("reads once for all who wait for blocks, and no more after the last of them",
     await vi.advanceTimersByTimeAsync(1_000);
     expect(read).not.toHaveBeenCalled();
     const late = expect(wait(1, new AbortController().signal)).rejects.toMatchObject({ code: "wait_too_long" });
-    await vi.advanceTimersByTimeAsync(61_000);
+    await vi.advanceTimersByTimeAsync(6_000);
     await late;
   } finally {
     vi.useRealTimers();

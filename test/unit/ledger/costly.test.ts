@@ -4,9 +4,10 @@ import { describe, expect, it } from "vitest";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { addValues, lovelace, sumValues, type Value } from "#src/cardano/value.ts";
 import { boundedSum } from "#src/ledger/rules/sums.ts";
+import { cases } from "../../support/base/longTests.ts";
 import { costlyTransactions } from "../../support/ledger/costlyTransactions.ts";
 
-const { world, transactions } = costlyTransactions();
+const { world, transactions } = costlyTransactions(cases(40, Infinity));
 
 /** The rules' verdict, and how often the event loop ran until then. */
 async function judged(bytes: Uint8Array) {
