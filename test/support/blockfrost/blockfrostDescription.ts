@@ -43,6 +43,8 @@ const schemas = JSON.parse(readFileSync(path.join(folder, "json-schema.json"), "
 const requests = new Ajv({ strict: false, coerceTypes: true, formats: {}, validateFormats: false });
 const answers = new Ajv({ strict: false, validateFormats: false, allErrors: true });
 const compiled = new Map<string, ValidateFunction>();
+/** Of the schemas of parameters. */
+const parameters = new WeakMap<object, ValidateFunction>();
 
 /** The endpoint of a request, or the violation in the description's words. */
 export function matchRequest(method: string, url: URL, headers: Headers): Matched | string {
@@ -76,7 +78,8 @@ export function matchRequest(method: string, url: URL, headers: Headers): Matche
       continue;
     }
     const holder = { given };
-    const valid = requests.compile({ type: "object", properties: { given: schema } });
+    const valid = parameters.get(schema) ?? requests.compile({ type: "object", properties: { given: schema } });
+    parameters.set(schema, valid);
     if (!valid(holder)) return `${found.template}: ${name} ${requests.errorsText(valid.errors)}`;
   }
   const media = Object.keys(operation.requestBody?.content ?? {});
