@@ -9,9 +9,9 @@ import { type NetworkQuery, networkQuery } from "#src/chain/index/networkQueries
 import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import type { Queries } from "#src/store/store.ts";
-import type { EpochOf } from "#src/wallet/delegation/projection.ts";
-import { accountsToQuery, writeRewards } from "#src/wallet/delegation/rewards.ts";
-import { WALLET_PROJECTION } from "#src/wallet/index/types.ts";
+import type { EpochOf } from "#src/wallets/delegation/projection.ts";
+import { accountsToQuery, writeRewards } from "#src/wallets/delegation/rewards.ts";
+import { WALLET_PROJECTION } from "#src/wallets/index/types.ts";
 
 /** The actor kind of stake credentials; an entity's id is `key-<hash>` or `script-<hash>`. */
 export function delegationActor(): ActorKind {

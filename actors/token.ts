@@ -3,19 +3,19 @@
  * thread makes the transaction.
  */
 import { z } from "zod";
-import { offering } from "#actors/offering.ts";
-import { type NewestToken, readNewestToken } from "#actors/pendingTokens.ts";
-import { readFunds, type TokenPayer } from "#actors/tokenFunds.ts";
+import { offering } from "#src/wallets/offering.ts";
+import { type NewestToken, readNewestToken } from "#src/tokens/pendingTokens.ts";
+import { readFunds, type TokenPayer } from "#src/tokens/tokenFunds.ts";
 import { tokenContent, tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Builders } from "#src/builders/builders.ts";
-import type { Operation } from "#src/cage/datum.ts";
-import { readFactLeaves } from "#src/cage/index/leaves.ts";
-import { digestsOf } from "#src/cage/index/pending.ts";
-import { readSelectable } from "#src/cage/index/applicable.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import type { Operation } from "#src/contract/datum.ts";
+import { readFactLeaves } from "#src/tokens/index/leaves.ts";
+import { digestsOf } from "#src/tokens/index/pending.ts";
+import { readSelectable } from "#src/tokens/index/applicable.ts";
 import {
   countRequests,
   type OpenRequest,
@@ -23,19 +23,19 @@ import {
   readRequestsAt,
   readToken,
   type TokenState,
-} from "#src/cage/index/read.ts";
+} from "#src/tokens/index/read.ts";
 import { versionWarning } from "#src/chain/versionWatch.ts";
-import { requestWarnings } from "#src/cage/index/warnings.ts";
-import { findPublished, publicationAddress } from "#src/cage/publication.ts";
-import { keyAddress } from "#src/cage/plutus_address.ts";
+import { requestWarnings } from "#src/tokens/index/warnings.ts";
+import { findPublished, publicationAddress } from "#src/contract/publication.ts";
+import { keyAddress } from "#src/contract/plutusAddress.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { type CageScript, cageScript, cageScripts, newestScript } from "#src/cage/script.ts";
-import { bytesOf } from "#src/cage/text.ts";
-import type { BuiltBatch } from "#src/cage/transactions/batch.ts";
-import type { BuildInput, Built } from "#src/cage/transactions/common.ts";
-import { NOT_REQUESTER } from "#src/cage/transactions/retract.ts";
-import { NOT_OWNER } from "#src/cage/transactions/state.ts";
-import type { BuiltUpdate, UnappliedRequest } from "#src/cage/transactions/update.ts";
+import { type CageScript, cageScript, cageScripts, newestScript } from "#src/contract/script.ts";
+import { bytesOf } from "#src/contract/text.ts";
+import type { BuiltBatch } from "#src/contract/transactions/batch.ts";
+import type { BuildInput, Built } from "#src/contract/transactions/common.ts";
+import { NOT_REQUESTER } from "#src/contract/transactions/retract.ts";
+import { NOT_OWNER } from "#src/contract/transactions/state.ts";
+import type { BuiltUpdate, UnappliedRequest } from "#src/contract/transactions/update.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { lovelace, nameOf, policyOf } from "#src/cardano/value.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";

@@ -21,7 +21,7 @@ import {
 import { readSubmittedCbor, releaseSubmissions } from "#src/chain/pending/submissions.ts";
 import type { ChainPort, Submission } from "#src/chain/provider/port.ts";
 import { findTransaction, noticeTransaction } from "#src/chain/index/transactions.ts";
-import type { Touched } from "#src/cardano/projection.ts";
+import type { Touched } from "#src/chain/index/projection.ts";
 import {
   causesOf,
   MOST_NAMED,

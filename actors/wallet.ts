@@ -10,24 +10,24 @@ import {
   decoding,
   estimating,
   type WalletBuildOptions,
-} from "#actors/walletBuilds.ts";
-import { MigrationPlans } from "#actors/migrationPlans.ts";
-import { consolidating, consolidationInput, migrating, migrationInput } from "#actors/walletMigration.ts";
-import { beginner, type Begun, ending, type WalletLifeOptions } from "#actors/walletLife.ts";
+} from "#src/wallets/walletBuilds.ts";
+import { MigrationPlans } from "#src/wallets/migrationPlans.ts";
+import { consolidating, consolidationInput, migrating, migrationInput } from "#src/wallets/walletMigration.ts";
+import { beginner, type Begun, ending, type WalletLifeOptions } from "#src/wallets/walletLife.ts";
 import { walletCommands, walletContent, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
 import type { Json } from "#src/base/json.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { ROLES } from "#src/cardano/derivation.ts";
-import { keyHash } from "#src/cardano/keys.ts";
+import { ROLES } from "#src/cardano/keys/derivation.ts";
+import { keyHash } from "#src/cardano/keys/signingKey.ts";
 import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
-import { vaultAdoption } from "#src/vault/tables.ts";
-import type { ConstructInput } from "#src/wallet/build/types.ts";
-import { receivePartial, receivePaymentIntent } from "#src/wallet/build/receivedIntent.ts";
-import { childHash, nodeOf } from "#src/wallet/keys/account.ts";
-import { byronPathKey } from "#src/wallet/keys/byronAddress.ts";
-import { accountPath, pathText } from "#src/wallet/keys/paths.ts";
-import { readWallet, type WalletRow } from "#src/wallet/rows.ts";
+import { vaultAdoption } from "#src/wallets/vault/tables.ts";
+import type { ConstructInput } from "#src/wallets/builds/types.ts";
+import { receivePartial, receivePaymentIntent } from "#src/wallets/builds/receivedIntent.ts";
+import { childHash, nodeOf } from "#src/cardano/keys/account.ts";
+import { byronPathKey } from "#src/cardano/keys/byronAddress.ts";
+import { accountPath, pathText } from "#src/cardano/keys/paths.ts";
+import { readWallet, type WalletRow } from "#src/wallets/rows.ts";
 
 export interface WalletActorOptions extends WalletBuildOptions, WalletLifeOptions {
   /** Protocol magic in Byron addresses; undefined on mainnet. */

@@ -8,7 +8,11 @@ import { startEdgeRole } from "#src/app/edgeRole.ts";
 import { startFollowerRole } from "#src/app/followerRole.ts";
 import { continuation } from "#src/app/greeting.ts";
 import { startHealthPort } from "#src/app/health.ts";
-import { createTemporaryFolder, removeAbandonedFolders, type TemporaryFolder } from "#src/embedded/temporaryFolder.ts";
+import {
+  createTemporaryFolder,
+  removeAbandonedFolders,
+  type TemporaryFolder,
+} from "#src/embedded/postgres/temporaryFolder.ts";
 import { mainnetNotice } from "#src/app/mainnet.ts";
 import { startMonitoring } from "#src/app/monitoring.ts";
 import type { Options, Role } from "#src/app/options.ts";

@@ -1,7 +1,7 @@
 /** The network through a Blockfrost service, or through a Yaci Store. */
 import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { isTransient } from "#src/chain/provider/blockfrost/errors.ts";
-import { memo } from "#src/edge/memo.ts";
+import { memo } from "#src/http/memo.ts";
 import { checkNetwork } from "#src/app/networkCheck.ts";
 import { tipCheck } from "#src/app/health.ts";
 import { yaciPort } from "#src/chain/provider/yaci/port.ts";

@@ -4,18 +4,18 @@
  */
 import path from "node:path";
 import { reason } from "#src/base/log.ts";
-import { publicationAddress, referenceScript } from "#src/cage/publication.ts";
-import { cageScripts, firstProtocol } from "#src/cage/script.ts";
+import { publicationAddress, referenceScript } from "#src/contract/publication.ts";
+import { cageScripts, firstProtocol } from "#src/contract/script.ts";
 import { startDevnet } from "#src/devnet/devnet.ts";
 import { writeGenesisFiles } from "#src/devnet/genesis/files.ts";
 import { settingsLines } from "#src/devnet/genesis/settings.ts";
 import { serveRollbacks } from "#src/devnet/serve/rollback.ts";
-import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
-import type { DevnetPlaces } from "#src/edge/devnet/admin.ts";
-import { devnetApp } from "#src/edge/devnet/app.ts";
-import { walletRoutes } from "#src/edge/devnet/wallet.ts";
-import { healthRoutes } from "#src/edge/health.ts";
-import { isLoopback } from "#src/edge/operator/guard.ts";
+import { blockfrostApp } from "#src/devnet/serve/blockfrost/app.ts";
+import type { DevnetPlaces } from "#src/devnet/serve/admin/admin.ts";
+import { devnetApp } from "#src/devnet/serve/admin/app.ts";
+import { walletRoutes } from "#src/devnet/serve/admin/wallet.ts";
+import { healthRoutes } from "#src/http/health.ts";
+import { isLoopback } from "#src/operators/http/guard.ts";
 import { type AppContext, listen, StartError, urlOf } from "#src/app/context.ts";
 import { devnetCheck } from "#src/app/health.ts";
 import { checkSocket, serveAsNode } from "#src/app/nodeSocket.ts";

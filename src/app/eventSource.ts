@@ -1,7 +1,7 @@
 /** The log of transitions as a stream that JetStream clients read: the messages that are published live. */
 import { Buffer } from "node:buffer";
 import { toJson } from "#src/base/json.ts";
-import type { ServedStream, StoredMessage, StreamSource } from "#src/embedded/jetstream/source.ts";
+import type { ServedStream, StoredMessage, StreamSource } from "#src/embedded/nats/jetstream/source.ts";
 import { type Contents, contentsOf, type KindContent } from "#src/runtime/events/content.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
 import { CONTENT_STREAM, CONTENT_SUBJECT, SERVED_FROM_LOG, STREAM, SUBJECT } from "#src/runtime/events/jetStream.ts";

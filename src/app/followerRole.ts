@@ -1,14 +1,14 @@
 /** The role `follower`: one process at a time reads the chain into the index; the others stand by. */
-import { watchMempool } from "#actors/mempoolWatch.ts";
-import { tokenReleases } from "#actors/tokenRelease.ts";
-import { cageProjection } from "#src/cage/index/projection.ts";
-import { cageScripts } from "#src/cage/script.ts";
+import { watchMempool } from "#src/wallets/mempoolWatch.ts";
+import { tokenReleases } from "#src/tokens/tokenRelease.ts";
+import { cageProjection } from "#src/tokens/index/projection.ts";
+import { cageScripts } from "#src/contract/script.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
 import type { Queries } from "#src/store/store.ts";
-import { undoSeen } from "#src/wallet/seen/rows.ts";
+import { undoSeen } from "#src/wallets/seen/rows.ts";
 import { type AppContext, appendTouched, holdProcessLease, notifyTouched, WAKE_FOLLOWER } from "#src/app/context.ts";
 import { followerCheck } from "#src/app/health.ts";
 import { isDevnet } from "#src/app/network.ts";

@@ -4,8 +4,8 @@
  */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { metrics } from "#src/base/metrics.ts";
-import { handleErrors } from "#src/edge/errors.ts";
-import { metricsRoutes } from "#src/edge/operator/metrics.ts";
+import { handleErrors } from "#src/http/errors.ts";
+import { metricsRoutes } from "#src/operators/http/metrics.ts";
 import { type AppContext, listen, urlOf } from "#src/app/context.ts";
 import { MONITORING_SERVICES } from "#src/app/monitoringOptions.ts";
 

@@ -5,7 +5,7 @@ import process from "node:process";
 import { fail } from "#src/base/result.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { type NodeService, nodeService } from "#src/devnet/serve/socket.ts";
-import { portTaken } from "#src/embedded/ports.ts";
+import { portTaken } from "#src/embedded/postgres/ports.ts";
 import { pathFailure } from "#src/node/errors.ts";
 import { showAddress } from "#src/node/transport/dial.ts";
 import { type AppContext, StartError } from "#src/app/context.ts";

@@ -5,10 +5,10 @@ import type { Thresholds } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { MINING_MODES, type MiningMode, miningOf } from "#src/devnet/blocks/mining.ts";
 import type { GenesisOptions } from "#src/devnet/genesis/genesis.ts";
-import { originProblem } from "#src/edge/devnet/origins.ts";
-import type { RateLimit } from "#src/edge/rateLimit.ts";
-import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
-import { hostProblem } from "#src/edge/sites.ts";
+import { originProblem } from "#src/devnet/serve/admin/origins.ts";
+import type { RateLimit } from "#src/http/rateLimit.ts";
+import { isLoopback, TOKEN_LENGTH } from "#src/operators/http/guard.ts";
+import { hostProblem } from "#src/http/sites.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
 import { NETWORK_HELP, NETWORK_NAMES, type NetworkOptions, readNetwork } from "#src/app/networkOptions.ts";
 import {
@@ -25,7 +25,7 @@ import { LOG_HELP, LOG_NAMES, readLogOptions } from "#src/app/logOptions.ts";
 import { type Monitoring, MONITORING_HELP, readMonitoring } from "#src/app/monitoringOptions.ts";
 import { readSigners, SIGNER_HELP, SIGNER_NAMES, type Signers } from "#src/app/signerOptions.ts";
 import { readTlsFiles, TLS_HELP, TLS_NAMES } from "#src/app/tlsOptions.ts";
-import type { TlsFiles } from "#src/embedded/tlsFiles.ts";
+import type { TlsFiles } from "#src/embedded/postgres/tlsFiles.ts";
 
 /** Default maximum number of commands queued for one actor. */
 const MAILBOX = 1_024;

@@ -1,6 +1,6 @@
 /** Requests to servers outside of the network, as options: metadata of pools and tokens, and the time. */
 import type { NtpServer } from "#src/base/ntpClock.ts";
-import { parseSource, type PoolSource } from "#src/wallet/pools/source.ts";
+import { parseSource, type PoolSource } from "#src/wallets/pools/source.ts";
 
 /** Names of the options, without `--`. */
 export const OUTSIDE_NAMES = [

@@ -1,6 +1,6 @@
 /** The ports of a process, each with its service and its option, and a check of all of them before anything starts. */
-import { EmbeddedError } from "#src/embedded/errors.ts";
-import { checkPort, portTaken, type PortUse } from "#src/embedded/ports.ts";
+import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
+import { checkPort, portTaken, type PortUse } from "#src/embedded/postgres/ports.ts";
 import { StartError } from "#src/app/context.ts";
 import type { Options } from "#src/app/options.ts";
 

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { createLog, reason } from "#src/base/log.ts";
 import type { Result } from "#src/base/result.ts";
-import { EmbeddedError } from "#src/embedded/errors.ts";
+import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
 import { nextSteps } from "#src/app/greeting.ts";
 import type { TestHooks } from "#src/app/context.ts";
 import type { BadOption, Options } from "#src/app/options.ts";

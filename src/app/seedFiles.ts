@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { errorCode } from "#src/base/errorCode.ts";
-import { mnemonicEntropy, newMnemonic } from "#src/cardano/mnemonic.ts";
+import { mnemonicEntropy, newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { StartError } from "#src/app/context.ts";
 import type { Signers } from "#src/app/signerOptions.ts";
 

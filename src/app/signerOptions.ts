@@ -1,5 +1,5 @@
 /** The signing services of a process, as options. */
-import { isLoopback, TOKEN_LENGTH } from "#src/edge/operator/guard.ts";
+import { isLoopback, TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 
 export const SIGNER_NAMES = [
   "signer-seed",

@@ -1,21 +1,21 @@
 /** The role `signer`: signing services for development, each with the wallet of one seed file. */
-import { countSpending } from "#actors/walletSpending.ts";
-import { walletBuilds } from "#actors/walletBuildCalls.ts";
+import { countSpending } from "#src/wallets/walletSpending.ts";
+import { walletBuilds } from "#src/wallets/walletBuildCalls.ts";
 import { inTime } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { elementAt } from "#src/base/present.ts";
-import { HttpFailure } from "#src/edge/failure.ts";
-import { healthRoutes } from "#src/edge/health.ts";
-import { DEVELOPMENT, signerApp } from "#src/edge/signer/app.ts";
-import { httpFaucet } from "#src/edge/signer/faucet.ts";
-import { signingWallet } from "#src/edge/signer/wallet.ts";
-import type { SigningWallet } from "#src/edge/signer/options.ts";
+import { HttpFailure } from "#src/http/failure.ts";
+import { healthRoutes } from "#src/http/health.ts";
+import { DEVELOPMENT, signerApp } from "#src/signer/http/app.ts";
+import { httpFaucet } from "#src/signer/http/faucet.ts";
+import { signingWallet } from "#src/signer/http/wallet.ts";
+import type { SigningWallet } from "#src/signer/http/options.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
-import { createVault } from "#src/vault/vault.ts";
+import { createVault } from "#src/wallets/vault/vault.ts";
 import {
   type AppContext,
   holdProcessLease,

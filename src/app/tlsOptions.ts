@@ -1,5 +1,5 @@
 /** TLS of the wallet service, as options: the three files of cardano-wallet's `serve`. */
-import { type TlsFiles } from "#src/embedded/tlsFiles.ts";
+import { type TlsFiles } from "#src/embedded/postgres/tlsFiles.ts";
 
 /** Names of the options, without `--`. */
 export const TLS_NAMES = ["tls-ca-cert", "tls-sv-cert", "tls-sv-key"] as const;

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { DENO_TASK } from "#src/base/deno.ts";
 import { addressText } from "#src/cardano/address.ts";
-import { newSeed, type SigningKey } from "#src/cardano/keys.ts";
+import { newSeed, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import { ApiError } from "#src/client/http.ts";
 import { verifyFact } from "#src/client/proofs.ts";

@@ -3,8 +3,8 @@ import { chmod, readFile, writeFile } from "node:fs/promises";
 import { errorCode } from "#src/base/errorCode.ts";
 import { reason } from "#src/base/log.ts";
 import { enterpriseAddress, type NetworkId } from "#src/cardano/address.ts";
-import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
-import { readKey, writeKey } from "#src/cardano/keyText.ts";
+import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
+import { readKey, writeKey } from "#src/cardano/keys/keyText.ts";
 import { CliError } from "#src/cli/error.ts";
 
 /** Writes a new key; an existing file is left alone. */

@@ -9,9 +9,9 @@
  * ```
  */
 export { fromHex, fromUtf8, toHex, utf8 } from "#src/base/bytes.ts";
-export { bytesText } from "#src/cage/text.ts";
+export { bytesText } from "#src/contract/text.ts";
 export { addressFromHex, addWitnessSet, transactionHash } from "#src/client/witnesses.ts";
-export { newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+export { newSeed, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 export { factSegment, keyBytes } from "#src/client/factKey.ts";
 export {
   type FactsAnswer,

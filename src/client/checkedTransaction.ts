@@ -6,7 +6,7 @@
  * ```ts
  * import { checkTransaction } from "./src/client/checkedTransaction.ts";
  * import { signTransaction, type TokenClient, type Unsigned } from "./src/client/tokens.ts";
- * import type { SigningKey } from "./src/cardano/keys.ts";
+ * import type { SigningKey } from "./src/cardano/keys/signingKey.ts";
  *
  * // a transaction that came from elsewhere than from a build of `TokenClient`, which checks by itself
  * export async function endToken(client: TokenClient, built: Unsigned, token: string, address: string, key: SigningKey) {
@@ -18,7 +18,7 @@
  */
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+import { publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { addWitness, type KeyWitness, partsOf, transactionHash } from "#src/cardano/transaction.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import {
@@ -158,7 +158,7 @@ export function signTransaction(transaction: CheckedTransaction, ...keys: readon
  *
  * @example
  * ```ts
- * import { newSeed } from "./src/cardano/keys.ts";
+ * import { newSeed } from "./src/cardano/keys/signingKey.ts";
  * import { signUnchecked } from "./src/client/checkedTransaction.ts";
  *
  * const unsigned = "84a3008001800200a0f5f6"; // no inputs, no outputs, no fee

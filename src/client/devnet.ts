@@ -1,6 +1,6 @@
 /** The typed client of the devnet: faucet, blocks, epochs, rollbacks and snapshots. */
 import type { z } from "zod";
-import type * as api from "#src/api/devnet.ts";
+import type * as api from "#src/devnet/api/devnet.ts";
 import { call } from "#src/client/http.ts";
 
 export type DevnetTip = z.output<typeof api.tip>;

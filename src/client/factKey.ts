@@ -1,6 +1,6 @@
 /** The key of a fact, any bytes, in the path of a URL. */
 import { fromUtf8, toHex } from "#src/base/bytes.ts";
-import { bytesOf } from "#src/cage/text.ts";
+import { bytesOf } from "#src/contract/text.ts";
 import { digest } from "#src/forestry/hash.ts";
 
 /** Most bytes of a key in a URL: servers and proxies accept about 8 kB in a request's first line. */

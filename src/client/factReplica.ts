@@ -8,7 +8,7 @@
  */
 import type { FactChange, FactText, TokenContent } from "#machines/token.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { bytesText } from "#src/cage/text.ts";
+import { bytesText } from "#src/contract/text.ts";
 import { keyBytes } from "#src/client/factKey.ts";
 import { call } from "#src/client/http.ts";
 import { digest } from "#src/forestry/hash.ts";

@@ -5,7 +5,7 @@
  */
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { bytesOf } from "#src/cage/text.ts";
+import { bytesOf } from "#src/contract/text.ts";
 import { type TrustedState, trustedState } from "#src/client/proofs.ts";
 import { LeafSet } from "#src/forestry/leafSet.ts";
 import { type Leaf, leafOf } from "#src/forestry/trie.ts";

@@ -16,8 +16,8 @@
  * ```
  */
 import type { z } from "zod";
-import type * as eventApi from "#src/api/events.ts";
-import type * as api from "#src/api/operator.ts";
+import type * as eventApi from "#src/operators/api/events.ts";
+import type * as api from "#src/operators/api/operator.ts";
 import { call, type Query, queryText } from "#src/client/http.ts";
 import { dataOf, follow, type FollowOptions } from "#src/client/sse.ts";
 

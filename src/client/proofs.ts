@@ -20,11 +20,11 @@
  * ```
  */
 import type { z } from "zod";
-import type * as api from "#src/api/proofs.ts";
+import type * as api from "#src/tokens/api/proofs.ts";
 import { equalBytes, fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { decodeDatum, type State } from "#src/cage/datum.ts";
-import { bytesText } from "#src/cage/text.ts";
+import { decodeDatum, type State } from "#src/contract/datum.ts";
+import { bytesText } from "#src/contract/text.ts";
 import { parseAddress, readAddressHex } from "#src/cardano/address.ts";
 import { decodeAll } from "#src/cardano/cbor.ts";
 import { type Output, readOutput } from "#src/cardano/output.ts";

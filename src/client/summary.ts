@@ -20,25 +20,25 @@
 import { fromHex, isHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Summary, SummaryInput } from "#src/api/summary.ts";
+import type { Summary, SummaryInput } from "#src/contract/summary/schema.ts";
 import { as, CborError, decode } from "#src/cardano/cbor.ts";
 import { type Output, type OutRef, readOutput, readRef, refKey } from "#src/cardano/output.ts";
 import { madeOutput } from "#src/cardano/transaction.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { contractStandIn } from "#src/cage/summary/scripts.ts";
+import { contractStandIn } from "#src/contract/summary/scripts.ts";
 import {
   parseTransaction,
   referencedOutputs,
   summarizeTransaction,
   type Undecodable,
-} from "#src/cage/summary/summarize.ts";
-import type { Intent, Limits, NotIntended, Vouched } from "#src/cage/summary/intent.ts";
-import { judgeSummary } from "#src/cage/summary/judgeSummary.ts";
-import { appliedMovements } from "#src/cage/summary/valueFlows.ts";
+} from "#src/contract/summary/summarize.ts";
+import type { Intent, Limits, NotIntended, Vouched } from "#src/contract/summary/intent.ts";
+import { judgeSummary } from "#src/contract/summary/judgeSummary.ts";
+import { appliedMovements } from "#src/contract/summary/valueFlows.ts";
 
-export type { Intent, Limits, NotIntended, Reason } from "#src/cage/summary/intent.ts";
-export type { Summary } from "#src/api/summary.ts";
+export type { Intent, Limits, NotIntended, Reason } from "#src/contract/summary/intent.ts";
+export type { Summary } from "#src/contract/summary/schema.ts";
 
 /** Outputs by `<transaction hash>#<index>`. */
 export type Outputs = ReadonlyMap<string, Output>;

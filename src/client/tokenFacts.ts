@@ -1,6 +1,6 @@
 /** Requests of the token client for facts by pages, changes since a state, and histories. */
 import type { z } from "zod";
-import type * as api from "#src/api/tokenFacts.ts";
+import type * as api from "#src/tokens/api/tokenFacts.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { keyBytes } from "#src/client/factKey.ts";
 import { answer, ApiError, call, queryText } from "#src/client/http.ts";

@@ -4,7 +4,7 @@
  *
  * @example
  * ```ts
- * import type { SigningKey } from "./src/cardano/keys.ts";
+ * import type { SigningKey } from "./src/cardano/keys/signingKey.ts";
  * import { signTransaction, TokenClient } from "./src/client/tokens.ts";
  *
  * export async function bootToken(service: string, address: string, key: SigningKey): Promise<string> {
@@ -16,10 +16,10 @@
  * ```
  */
 import type { z } from "zod";
-import type * as api from "#src/api/tokens.ts";
+import type * as api from "#src/tokens/api/tokens.ts";
 import { messaged } from "#src/base/json.ts";
 import { mapParallel } from "#src/base/parallel.ts";
-import { bytesText } from "#src/cage/text.ts";
+import { bytesText } from "#src/contract/text.ts";
 import { mostLocked } from "#src/client/amountLimits.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import { CheckedTransaction, checkTransaction } from "#src/client/checkedTransaction.ts";

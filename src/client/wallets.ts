@@ -15,18 +15,18 @@
  * ```
  */
 import type { z } from "zod";
-import type * as addresses from "#src/api/wallets/addresses.ts";
-import type * as assets from "#src/api/wallets/assets.ts";
-import type * as delegation from "#src/api/wallets/delegation.ts";
-import type * as dreps from "#src/api/wallets/dreps.ts";
-import type * as network from "#src/api/wallets/network.ts";
-import type * as places from "#src/api/wallets/places.ts";
-import type * as pools from "#src/api/wallets/pools.ts";
-import type * as seen from "#src/api/wallets/seen.ts";
-import type * as spending from "#src/api/wallets/spending.ts";
-import type * as selections from "#src/api/wallets/selections.ts";
-import type * as transactions from "#src/api/wallets/transactions.ts";
-import type * as wallets from "#src/api/wallets/wallets.ts";
+import type * as addresses from "#src/wallets/api/addresses.ts";
+import type * as assets from "#src/wallets/api/assets.ts";
+import type * as delegation from "#src/wallets/api/delegation.ts";
+import type * as dreps from "#src/wallets/api/dreps.ts";
+import type * as network from "#src/wallets/api/network.ts";
+import type * as places from "#src/wallets/api/places.ts";
+import type * as pools from "#src/wallets/api/pools.ts";
+import type * as seen from "#src/wallets/api/seen.ts";
+import type * as spending from "#src/wallets/api/spending.ts";
+import type * as selections from "#src/wallets/api/selections.ts";
+import type * as transactions from "#src/wallets/api/transactions.ts";
+import type * as wallets from "#src/wallets/api/wallets.ts";
 import type { Json, Messaged } from "#src/base/json.ts";
 import { answer, call, type Query, queryText } from "#src/client/http.ts";
 import { dataOf, follow, type FollowOptions } from "#src/client/sse.ts";

@@ -4,7 +4,7 @@ import { refKey } from "#src/cardano/output.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
 import type { PlutusScript, Script } from "#src/cardano/conway/script.ts";
 import { type Input, scriptOf } from "#src/ledger/inputs.ts";
-import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
+import { allTargets, scriptHashOf } from "#src/plutus/purpose.ts";
 
 /** A script that must agree, and to what. */
 interface ScriptUse extends RedeemerPointer {

@@ -18,7 +18,7 @@ import { applyCertificates } from "#src/ledger/rules/certs.ts";
 import { forfeit } from "#src/ledger/rules/collateral.ts";
 import { checkDatums } from "#src/ledger/rules/datums.ts";
 import { checkGovernance } from "#src/ledger/rules/gov.ts";
-import { checkKeys } from "#src/ledger/rules/keys.ts";
+import { checkKeys } from "#src/ledger/keys.ts";
 import { checkLedger } from "#src/ledger/rules/ledger.ts";
 import { checkSubmission } from "#src/ledger/rules/mempool.ts";
 import { checkMetadata } from "#src/ledger/rules/metadata.ts";

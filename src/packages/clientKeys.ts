@@ -11,7 +11,15 @@ export {
   rootKey,
   type SecretNode,
   toPublic,
-} from "#src/cardano/derivation.ts";
-export { keyHash, newSeed, publicKey, sign, signExtended, type SigningKey, verify } from "#src/cardano/keys.ts";
-export { readKey, writeKey } from "#src/cardano/keyText.ts";
-export { mnemonicEntropy, mnemonicWords, newMnemonic } from "#src/cardano/mnemonic.ts";
+} from "#src/cardano/keys/derivation.ts";
+export {
+  keyHash,
+  newSeed,
+  publicKey,
+  sign,
+  signExtended,
+  type SigningKey,
+  verify,
+} from "#src/cardano/keys/signingKey.ts";
+export { readKey, writeKey } from "#src/cardano/keys/keyText.ts";
+export { mnemonicEntropy, mnemonicWords, newMnemonic } from "#src/cardano/keys/mnemonic.ts";

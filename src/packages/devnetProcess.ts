@@ -6,7 +6,7 @@ import process from "node:process";
 import { silentLog } from "#src/base/log.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
 import { run } from "#src/app/run.ts";
-import { createTemporaryFolder, removeAbandonedFolders } from "#src/embedded/temporaryFolder.ts";
+import { createTemporaryFolder, removeAbandonedFolders } from "#src/embedded/postgres/temporaryFolder.ts";
 
 // if the reader of these streams was killed, a write fails; this process still has to stop in order
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});

@@ -6,7 +6,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { transform } from "esbuild";
-import { bundle, PAGE_FILES } from "#src/builders/bundle.ts";
+import { bundle, PAGE_FILES } from "#src/threads/bundle.ts";
 
 const FOLDERS = ["src", "actors", "machines"];
 /** What only a checkout needs; of the packages, the process of the devnet is the server's entry. Pages are bundled. */
@@ -14,7 +14,7 @@ const LEFT_OUT = /^src\/(cli|packages)\/(?!devnetProcess\.ts$)|^src\/pages\/.*\.
 /** The name of a module's file, in an import or as the URL of a thread. */
 const MODULE = /(["'])((?:\.{1,2}|#(?:src|actors|machines))\/[^"'\n]*)\.ts\1/g;
 /** A thread on Node 20 without TypeScript. */
-const NODE_THREAD = "src/builders/thread_node.js";
+const NODE_THREAD = "src/app/threads/threadNode.js";
 
 /** The manifest of a checkout, as far as it is needed. */
 interface Manifest {

@@ -13,7 +13,7 @@ import { refKey } from "#src/cardano/output.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import { scriptsBy } from "#src/plutus/context/collect.ts";
 import { posixTime } from "#src/plutus/context/interval.ts";
-import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
+import { allTargets, scriptHashOf } from "#src/plutus/purpose.ts";
 import { type ScriptArguments, translate } from "#src/plutus/context/translate.ts";
 import type { ContextInput } from "#src/plutus/context/txInfo.ts";
 import { type ContextError, Untranslatable } from "#src/plutus/context/error.ts";

@@ -6,7 +6,7 @@ import { createBuilds } from "#src/runtime/turns/builds.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { serveControl, type WorkerState } from "#src/runtime/operations/control.ts";
 import { createEffects } from "#src/runtime/effects/effects.ts";
-import { INPUTS_SUBJECT } from "#src/runtime/turns/inputLog.ts";
+import { INPUTS_SUBJECT } from "#src/runtime/inputLog.ts";
 import { createLoader } from "#src/runtime/turns/loader.ts";
 import { kindFaults } from "#src/runtime/turns/machine.ts";
 import type { CommittedTurn } from "#src/runtime/turns/mailbox.ts";

@@ -8,7 +8,7 @@ import os from "node:os";
 import path from "node:path";
 import { sleep } from "#src/base/clock.ts";
 import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
-import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
+import { keyHash, newSeed, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { call } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { startArbor } from "./arbor.ts";

@@ -13,7 +13,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { fromHex } from "#src/base/bytes.ts";
 import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
-import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import { ApiError, call } from "#src/client/http.ts";
 import { type Checked, signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";

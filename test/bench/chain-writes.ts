@@ -21,7 +21,7 @@ import type { ChainPort, ChainStep } from "#src/chain/provider/port.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
 import { ensureWatched } from "#src/chain/index/watchedAddresses.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { blocksOf, chunks } from "../support/chain/vectorBlocks.ts";

@@ -10,7 +10,7 @@ import { silentLog } from "#src/base/log.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
 import { devnetStore } from "../support/devnet/devnet.ts";

@@ -7,7 +7,7 @@ import { silentLog } from "#src/base/log.ts";
 import { readUtxosByAddress } from "#src/devnet/blocks/rows.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { devnetStore, spend } from "../support/devnet/devnet.ts";
 import { person } from "../support/wallets/person.ts";

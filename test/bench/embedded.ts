@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { connect, type NatsConnection } from "nats";
 import { silentLog } from "#src/base/log.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { openStore } from "#src/store/store.ts";
 
 const TOKEN = "bench";

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { silentLog } from "#src/base/log.ts";
 import { eventStreams } from "#src/app/eventSource.ts";
-import { JetStreamService } from "#src/embedded/jetstream/service.ts";
+import { JetStreamService } from "#src/embedded/nats/jetstream/service.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";

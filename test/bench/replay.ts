@@ -11,8 +11,8 @@ import { parseArgs } from "node:util";
 import { connect, headers } from "nats";
 import { schemaMigrations } from "#src/app/schema.ts";
 import { silentLog } from "#src/base/log.ts";
-import { freePort } from "#src/embedded/ports.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { freePort } from "#src/embedded/postgres/ports.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { createEventStream, STREAM } from "#src/runtime/events/jetStream.ts";
@@ -59,7 +59,7 @@ async function embedded(events: number): Promise<Server> {
   await store.sql`analyze outbox`;
   await store.close();
   const [port, token] = [await freePort(), randomBytes(16).toString("hex")];
-  const child = runScript("../bench/replay-server.ts", "ARBOR_TEST_NATS", { databaseUrl: postgres.url, port, token });
+  const child = runScript("./replay-server.ts", "ARBOR_TEST_NATS", { databaseUrl: postgres.url, port, token });
   const url = `nats://127.0.0.1:${port}`;
   await until("the endpoint serves the stream", async () => {
     try {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { sleep } from "#src/base/clock.ts";
 import { createLog } from "#src/base/log.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
 import { table } from "./machine.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
-import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
+import { keyHash, newSeed, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { call } from "#src/client/http.ts";
 import { type CheckedTransaction, signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { type Running, startArbor } from "./arbor.ts";

@@ -10,7 +10,7 @@ import { silentLog } from "#src/base/log.ts";
 import { DevnetChain, LEASE } from "#src/devnet/blocks/chain.ts";
 import { MiningControl, miningOf } from "#src/devnet/blocks/mining.ts";
 import { createGenesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { validate } from "#src/ledger/validate.ts";
 import { devnetStore } from "../support/devnet/devnet.ts";
 import { person } from "../support/wallets/person.ts";

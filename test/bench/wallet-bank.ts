@@ -6,7 +6,7 @@ import { createPrivateKey, sign } from "node:crypto";
 import path from "node:path";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { addressText, enterpriseAddress, type PaymentAddress } from "#src/cardano/address.ts";
-import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
+import { keyHash, newSeed, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import {

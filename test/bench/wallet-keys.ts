@@ -4,14 +4,14 @@
 import process from "node:process";
 import sodium from "libsodium-wrappers-sumo";
 import { silentLog } from "#src/base/log.ts";
-import { createBuilders } from "#src/builders/builders.ts";
-import { deriveCredentialsInThreads } from "#src/builders/credentials.ts";
-import { derivePublic, type PublicNode, rootKey, toPublic } from "#src/cardano/derivation.ts";
+import { createBuilders } from "#src/threads/builders.ts";
+import { deriveCredentialsInThreads } from "#src/wallets/builds/credentials.ts";
+import { derivePublic, type PublicNode, rootKey, toPublic } from "#src/cardano/keys/derivation.ts";
 import { hash224, initHash } from "#src/cardano/hash.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
-import { readXpub, writeXpub } from "#src/wallet/keys/account.ts";
-import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
-import { accountPath } from "#src/wallet/keys/paths.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
+import { readXpub, writeXpub } from "#src/cardano/keys/account.ts";
+import { deriveCredentials } from "#src/cardano/keys/bulk.ts";
+import { accountPath } from "#src/cardano/keys/paths.ts";
 import { table } from "./machine.ts";
 
 const account = writeXpub(toPublic(rootKey(new Uint8Array(16))));

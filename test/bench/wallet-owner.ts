@@ -1,12 +1,20 @@
 /** A wallet's keys on its owner's side: addresses in bulk, and signatures, without the service. */
 import { toHex } from "#src/base/bytes.ts";
 import { baseAddress } from "#src/cardano/address.ts";
-import { accountKey, derive, derivePath, ROLES, rootKey, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
-import { newSeed, publicKey, sign } from "#src/cardano/keys.ts";
-import { mnemonicEntropy, newMnemonic } from "#src/cardano/mnemonic.ts";
+import {
+  accountKey,
+  derive,
+  derivePath,
+  ROLES,
+  rootKey,
+  type SecretNode,
+  toPublic,
+} from "#src/cardano/keys/derivation.ts";
+import { newSeed, publicKey, sign } from "#src/cardano/keys/signingKey.ts";
+import { mnemonicEntropy, newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { KeyWitness } from "#src/cardano/transaction.ts";
-import { childHash, writeXpub } from "#src/wallet/keys/account.ts";
-import { deriveCredentials } from "#src/wallet/keys/bulk.ts";
+import { childHash, writeXpub } from "#src/cardano/keys/account.ts";
+import { deriveCredentials } from "#src/cardano/keys/bulk.ts";
 
 export const PASSPHRASE = "Secure Passphrase";
 

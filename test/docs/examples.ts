@@ -1,7 +1,7 @@
 /**
  * `deno task api-examples`: records the examples of the signing service, those of the token service that depend on the
  * contract, and those of the devnet's time, from services that this command starts. They are another token's each time;
- * `test/unit/edge/config.test.ts` has that of `GET /config`.
+ * `test/unit/tokens/http/config.test.ts` has that of `GET /config`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
@@ -27,7 +27,7 @@ type RecordExample = (
 
 /** Records examples of a service into its file. */
 async function recorded(service: string, base: string, work: (record: RecordExample) => Promise<void>): Promise<void> {
-  const file = new URL(`../../src/edge/${service}/examples.json`, import.meta.url);
+  const file = new URL(`../../src/http/${service}/examples.json`, import.meta.url);
   const examples = JSON.parse(readFileSync(file, "utf8"));
   await work(async (operation, given, body) => {
     const [method = "", template = ""] = operation.split(" ");

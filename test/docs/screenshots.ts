@@ -6,7 +6,7 @@ import path from "node:path";
 import process from "node:process";
 import type { Browser } from "playwright-core";
 import { addressText } from "#src/cardano/address.ts";
-import { newSeed } from "#src/cardano/keys.ts";
+import { newSeed } from "#src/cardano/keys/signingKey.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 import { call } from "#src/client/http.ts";
 import { type Checked, signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createLog } from "#src/base/log.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { Arbor } from "../support/service/arbor.ts";
 
 /** Starts a service with these options, uses it and ends it. */

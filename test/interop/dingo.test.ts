@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { nodePort } from "#src/chain/provider/node/port.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";

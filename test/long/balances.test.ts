@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { fromBech32 } from "#src/cardano/bech32.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { BalanceReplica, type ContentEvent } from "#src/client/balances.ts";
 import { ApiError } from "#src/client/http.ts";
 import { follow } from "#src/client/sse.ts";

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "#src/base/log.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../support/service/arbor.ts";

@@ -11,7 +11,7 @@ import { sleep, VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { origin, type Point, type ScannedBlock } from "#src/cardano/block.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
-import type { Touched } from "#src/cardano/projection.ts";
+import type { Touched } from "#src/chain/index/projection.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";

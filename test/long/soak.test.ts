@@ -9,7 +9,7 @@ import process from "node:process";
 import { connect } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { openStore } from "#src/store/store.ts";

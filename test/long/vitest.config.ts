@@ -7,14 +7,14 @@ const UNIT = readdirSync("test/unit", { recursive: true, encoding: "utf8" }).map
   .filter((file) => file.endsWith(".test.ts") && readFileSync(file, "utf8").includes('/longTests.ts"'));
 /** Other tests of `deno task test` that have more cases here. */
 const LONGER = [
-  "test/unit/cage/version2.test.ts",
+  "test/unit/contract/version2.test.ts",
   "test/system/app/docs.test.ts",
   "test/system/cardano-wallet/suite.test.ts",
   "test/system/chain/index/follower.test.ts",
   "test/system/cli/arbor.test.ts",
   "test/system/devnet/page.test.ts",
   "test/system/node/service.test.ts",
-  "test/system/operator/{pages,pause,webhooks}.test.ts",
+  "test/system/operators/{pages,pause,webhooks}.test.ts",
   "test/system/scenarios/{sending,snapshots}.test.ts",
   "test/system/signer/suite.test.ts",
   "test/system/{tokens,wallets}/page.test.ts",

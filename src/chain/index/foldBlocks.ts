@@ -1,6 +1,6 @@
 /** Folds a run of blocks without writing any of them. */
 import type { ScannedBlock } from "#src/cardano/block.ts";
-import type { Projection, Row, RowQuery, Touched, Want } from "#src/cardano/projection.ts";
+import type { Projection, Row, RowQuery, Touched, Want } from "#src/chain/index/projection.ts";
 import type { ForwardStep } from "#src/chain/index/lookAhead.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { Catalog } from "#src/chain/index/catalog.ts";

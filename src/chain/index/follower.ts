@@ -10,7 +10,7 @@ import { reason } from "#src/base/log.ts";
 import type { Failure } from "#src/base/result.ts";
 import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { Utxo } from "#src/cardano/output.ts";
-import type { Rows } from "#src/cardano/projection.ts";
+import type { Rows } from "#src/chain/index/projection.ts";
 import { lapseReservations } from "#src/chain/pending/spendable.ts";
 import { MAIN, readCursor, readPoints } from "#src/chain/index/cursor.ts";
 import { markFork } from "#src/chain/index/groups.ts";

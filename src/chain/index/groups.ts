@@ -12,7 +12,7 @@
  * may be before the start point of a member: the blocks up to the start point then change nothing of the member.
  */
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
-import type { Projection } from "#src/cardano/projection.ts";
+import type { Projection } from "#src/chain/index/projection.ts";
 import { type CursorState, MAIN, pointOf, readCursor, tipOf } from "#src/chain/index/cursor.ts";
 import { BETWEEN_BLOCKS } from "#src/chain/index/checkpoint.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";

@@ -12,7 +12,7 @@ import { toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Failure } from "#src/base/result.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
-import type { Projection, Rows, Touched } from "#src/cardano/projection.ts";
+import type { Projection, Rows, Touched } from "#src/chain/index/projection.ts";
 import { type ForwardStep, LookAhead } from "#src/chain/index/lookAhead.ts";
 import { type Batch, type BatchOptions, foldBlocks } from "#src/chain/index/foldBlocks.ts";
 import { WRITE_MS, WriteBudget } from "#src/chain/index/writeBudget.ts";

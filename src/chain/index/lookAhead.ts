@@ -5,7 +5,7 @@
  * rollback itself.
  */
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
-import type { RowQuery } from "#src/cardano/projection.ts";
+import type { RowQuery } from "#src/chain/index/projection.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";

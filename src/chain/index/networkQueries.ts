@@ -9,7 +9,7 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Result } from "#src/base/result.ts";
 import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
-import type { Touched } from "#src/cardano/projection.ts";
+import type { Touched } from "#src/chain/index/projection.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { IndexerOptions } from "#src/chain/index/indexer.ts";
 import type { At, ChainPort, Unanswered } from "#src/chain/provider/port.ts";

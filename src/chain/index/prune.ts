@@ -1,5 +1,5 @@
 /** Deletes rows that no rollback reaches any more, in small pieces. */
-import type { Projection } from "#src/cardano/projection.ts";
+import type { Projection } from "#src/chain/index/projection.ts";
 import { MAIN, readCursor } from "#src/chain/index/cursor.ts";
 import type { Queries } from "#src/store/store.ts";
 

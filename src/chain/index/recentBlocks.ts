@@ -7,7 +7,7 @@
  * that the target is on the chain.
  */
 import { type Point, samePoint, type Tip } from "#src/cardano/block.ts";
-import type { Projection, RowQuery } from "#src/cardano/projection.ts";
+import type { Projection, RowQuery } from "#src/chain/index/projection.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { ForwardStep } from "#src/chain/index/lookAhead.ts";
 import type { Queries } from "#src/store/store.ts";

@@ -6,7 +6,7 @@ import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { mustGet } from "#src/base/maps.ts";
 import { origin, type Point, samePoint, type Tip } from "#src/cardano/block.ts";
-import type { Projection, Touched } from "#src/cardano/projection.ts";
+import type { Projection, Touched } from "#src/chain/index/projection.ts";
 import {
   assignMembers,
   eraseMembers,

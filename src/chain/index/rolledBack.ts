@@ -1,5 +1,5 @@
 /** Rolled-back transactions. They are kept as long as the blocks of their slots. */
-import type { Rows } from "#src/cardano/projection.ts";
+import type { Rows } from "#src/chain/index/projection.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Records the transactions above a slot, within the rollback's transaction. */

@@ -7,7 +7,7 @@
  */
 import { toHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
-import { askedKey, type Projection, type Row, type RowQuery, type Rows } from "#src/cardano/projection.ts";
+import { askedKey, type Projection, type Row, type RowQuery, type Rows } from "#src/chain/index/projection.ts";
 import type { Catalog } from "#src/chain/index/catalog.ts";
 import type { Queries } from "#src/store/store.ts";
 

@@ -5,7 +5,7 @@
  * Assumptions: the key of a `close` identifies one live row of its table. Views are not computed here: a fold that
  * queries a view has to wait until the changes are written.
  */
-import type { Row, RowQuery, RowWrite } from "#src/cardano/projection.ts";
+import type { Row, RowQuery, RowWrite } from "#src/chain/index/projection.ts";
 import type { Catalog } from "#src/chain/index/catalog.ts";
 import { asStored, bigintOf, closeRows, type CursorScope, insertRows } from "#src/chain/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";

@@ -1,5 +1,5 @@
 /** Production of what folds request (`Want`) before they can go on, for example further addresses of a wallet. */
-import type { Want } from "#src/cardano/projection.ts";
+import type { Want } from "#src/chain/index/projection.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /**

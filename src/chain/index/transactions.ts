@@ -6,7 +6,7 @@
 import { bigintOf } from "#src/chain/index/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
-import type { Projection, Row, RowQuery, Rows, Touched } from "#src/cardano/projection.ts";
+import type { Projection, Row, RowQuery, Rows, Touched } from "#src/chain/index/projection.ts";
 
 const touched = (hash: string, event: Touched["event"]): Touched => ({
   entity: { kind: "transaction", id: hash },

@@ -2,7 +2,7 @@
 import { created, spent } from "#src/cardano/block.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
-import type { Projection } from "#src/cardano/projection.ts";
+import type { Projection } from "#src/chain/index/projection.ts";
 import type { Queries } from "#src/store/store.ts";
 
 export const utxoProjection: Projection = {

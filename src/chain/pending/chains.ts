@@ -6,7 +6,7 @@
  */
 import { created, type ScannedBlock, type ScannedTransaction } from "#src/cardano/block.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
-import type { Folded, Projection, Rows } from "#src/cardano/projection.ts";
+import type { Folded, Projection, Rows } from "#src/chain/index/projection.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { MAIN } from "#src/chain/index/cursor.ts";
 import { fetchRows, mergeRows, scopeOf } from "#src/chain/index/rows.ts";

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { addressText } from "#src/cardano/address.ts";
-import type { SigningKey } from "#src/cardano/keys.ts";
+import type { SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import { OperatorClient } from "#src/client/operators.ts";
 import { TokenClient } from "#src/client/tokens.ts";

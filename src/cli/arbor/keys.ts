@@ -3,7 +3,7 @@ import process from "node:process";
 import type { Command } from "commander";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { CborError } from "#src/cardano/cbor.ts";
-import { keyHash, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+import { keyHash, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import { checkAcceptance } from "#src/client/acceptance.ts";
 import { signTransaction, signUnchecked } from "#src/client/tokens.ts";

@@ -1,7 +1,7 @@
 /** What a transaction does, shown before it is signed, and the question whether to sign it. */
 import process, { stdin } from "node:process";
 import { createInterface } from "node:readline/promises";
-import type { Summary, SummaryAmount } from "#src/api/summary.ts";
+import type { Summary, SummaryAmount } from "#src/contract/summary/schema.ts";
 import { adaText } from "#src/cardano/ada.ts";
 import { CliError } from "#src/cli/error.ts";
 import { Output } from "#src/cli/output.ts";

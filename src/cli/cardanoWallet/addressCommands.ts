@@ -14,17 +14,17 @@ import {
   rewardAddress,
 } from "#src/cardano/address.ts";
 import { byronAddress, toBase58 } from "#src/cardano/byron.ts";
-import { HARD } from "#src/cardano/derivation.ts";
+import { HARD } from "#src/cardano/keys/derivation.ts";
 import { inspect } from "#src/cardano/inspectAddress.ts";
-import { keyHash } from "#src/cardano/keys.ts";
+import { keyHash } from "#src/cardano/keys/signingKey.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addCommand, type Context, put, putLine } from "#src/cli/cardanoWallet/context.ts";
 import { checked, readPath } from "#src/cli/cardanoWallet/options.ts";
 import { decodeText, readExtended, readPrefixed } from "#src/cli/cardanoWallet/keyInput.ts";
 import { prettyJson } from "#src/cli/cardanoWallet/prettyJson.ts";
-import { byronPathKey, openByronPath, randomAddress } from "#src/wallet/keys/byronAddress.ts";
-import { writeXpub } from "#src/wallet/keys/account.ts";
+import { byronPathKey, openByronPath, randomAddress } from "#src/cardano/keys/byronAddress.ts";
+import { writeXpub } from "#src/cardano/keys/account.ts";
 
 const SHELLEY_TAGS: Readonly<Record<string, NetworkId>> = {
   mainnet: 1,

@@ -1,8 +1,8 @@
 /** `key`: keys of a wallet, without a server. */
 import { type Command, Option } from "commander";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
-import { deriveByron } from "#src/cardano/byronDerivation.ts";
-import { derive, derivePublic, HARD, ROLES } from "#src/cardano/derivation.ts";
+import { deriveByron } from "#src/cardano/keys/byronDerivation.ts";
+import { derive, derivePublic, HARD, ROLES } from "#src/cardano/keys/derivation.ts";
 import { blake2b224 } from "#src/cardano/hash.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addCommand, addGroup, type Context, put, putLine } from "#src/cli/cardanoWallet/context.ts";
@@ -20,8 +20,8 @@ import { checked, encodingOf, type EncodingOptions, encodings, readPath } from "
 import { fromPhraseCommand } from "#src/cli/cardanoWallet/phraseCommands.ts";
 import { prettyJson } from "#src/cli/cardanoWallet/prettyJson.ts";
 import { keyHashText, parseTemplate } from "#src/cli/cardanoWallet/scriptText.ts";
-import { walletId, writeXpub } from "#src/wallet/keys/account.ts";
-import { sharedWalletId } from "#src/wallet/shared/account.ts";
+import { walletId, writeXpub } from "#src/cardano/keys/account.ts";
+import { sharedWalletId } from "#src/wallets/shared/account.ts";
 
 /** Adds `key`. */
 export function keyCommands(program: Command, context: Context): void {

@@ -2,7 +2,7 @@
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
 import { fromBase58, toBase58 } from "#src/cardano/byron.ts";
-import { type PublicNode, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
+import { type PublicNode, type SecretNode, toPublic } from "#src/cardano/keys/derivation.ts";
 import { CliError } from "#src/cli/error.ts";
 
 export type Encoding = "base16" | "base58" | "bech32";

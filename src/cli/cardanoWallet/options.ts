@@ -1,6 +1,6 @@
 /** Options and arguments that several commands of `cardano-wallet` have. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { HARD, parsePath } from "#src/cardano/derivation.ts";
+import { HARD, parsePath } from "#src/cardano/keys/derivation.ts";
 import { CliError } from "#src/cli/error.ts";
 import type { Encoding } from "#src/cli/cardanoWallet/keyInput.ts";
 

@@ -8,8 +8,8 @@ import { addCommand, addGroup, type Context, put, putLine } from "#src/cli/carda
 import { checked, encodingOf, type EncodingOptions, encodings } from "#src/cli/cardanoWallet/options.ts";
 import { decodeText, encodeText } from "#src/cli/cardanoWallet/keyInput.ts";
 import { type KeyScript, parseKeyScript, scriptHashText } from "#src/cli/cardanoWallet/scriptText.ts";
-import { toNative } from "#src/wallet/shared/script.ts";
-import { scriptFault } from "#src/wallet/shared/validate.ts";
+import { toNative } from "#src/wallets/shared/script.ts";
+import { scriptFault } from "#src/wallets/shared/validate.ts";
 
 /** CBOR of a script, as the ledger hashes it. */
 function bytesOf({ script, hashes }: KeyScript): Uint8Array {

@@ -4,10 +4,10 @@
  */
 import { concat, fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
-import { keyHash } from "#src/cardano/keys.ts";
+import { keyHash } from "#src/cardano/keys/signingKey.ts";
 import { CliError } from "#src/cli/error.ts";
-import { leavesOf } from "#src/wallet/shared/script.ts";
-import type { ScriptForm } from "#src/wallet/shared/types.ts";
+import { leavesOf } from "#src/wallets/shared/script.ts";
+import type { ScriptForm } from "#src/wallets/shared/types.ts";
 
 /** The ledger bounds the depth by the size of a transaction alone; scripts written by hand have a few levels. */
 const DEEPEST = 500;

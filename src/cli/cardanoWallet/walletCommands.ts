@@ -1,7 +1,7 @@
 /** `wallet`: requests on the wallets of a server with a single owner. */
 import { type Command, Option } from "commander";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
+import { mnemonicEntropy } from "#src/cardano/keys/mnemonic.ts";
 import { CliError } from "#src/cli/error.ts";
 import { addGroup, type Context } from "#src/cli/cardanoWallet/context.ts";
 import {

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { concat, toHex } from "#src/base/bytes.ts";
 import { ok } from "#src/base/result.ts";
-import { type SecretNode, toPublic } from "#src/cardano/derivation.ts";
+import { type SecretNode, toPublic } from "#src/cardano/keys/derivation.ts";
 import { CliError } from "#src/cli/error.ts";
 import { type Context, putLine } from "#src/cli/cardanoWallet/context.ts";
 

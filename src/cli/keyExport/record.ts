@@ -10,9 +10,9 @@ import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { argon2id } from "hash-wasm";
 import { concat, equalBytes, fromHex, fromUtf8, isHex, utf8 } from "#src/base/bytes.ts";
 import { as, asInt, CborError, decode } from "#src/cardano/cbor.ts";
-import { type SecretNode, toPublic } from "#src/cardano/derivation.ts";
+import { type SecretNode, toPublic } from "#src/cardano/keys/derivation.ts";
 import { CliError } from "#src/cli/error.ts";
-import { unseal } from "#src/wallet/keys/seal.ts";
+import { unseal } from "#src/cardano/keys/seal.ts";
 
 /** A root key that a passphrase opens. */
 export interface KeyRecord {

@@ -8,12 +8,12 @@ import type initSqlJs from "sql.js";
 import { reason, silentLog } from "#src/base/log.ts";
 import { CliError } from "#src/cli/error.ts";
 import { type KeyRecord, readRecord } from "#src/cli/keyExport/record.ts";
-import { POSTGRES_PACKAGE } from "#src/embedded/binaries.ts";
-import { EmbeddedError } from "#src/embedded/errors.ts";
-import { runningPostgres, startPostgres } from "#src/embedded/postgres.ts";
+import { POSTGRES_PACKAGE } from "#src/embedded/postgres/binaries.ts";
+import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
+import { runningPostgres, startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { openStore } from "#src/store/store.ts";
-import { keyOf } from "#src/vault/rows.ts";
-import { unseal } from "#src/wallet/keys/seal.ts";
+import { keyOf } from "#src/wallets/vault/rows.ts";
+import { unseal } from "#src/cardano/keys/seal.ts";
 
 const none = (wallet: string) => new CliError(`Error: no private key found for wallet ${wallet}`);
 

@@ -8,7 +8,7 @@ import { concat, toHex } from "#src/base/bytes.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { as, asSet, decodeAll, entry } from "#src/cardano/cbor.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
-import { keyHash } from "#src/cardano/keys.ts";
+import { keyHash } from "#src/cardano/keys/signingKey.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import { poolStake, snapshotOf } from "#src/ledger/epoch/snapshot.ts";
 import type { LedgerState, StakeSnapshot } from "#src/ledger/state.ts";

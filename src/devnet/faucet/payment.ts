@@ -4,7 +4,7 @@ import { ok, type Result } from "#src/base/result.ts";
 import { balance, type BalancedTransaction, type BalanceFailure } from "#src/transaction/balance.ts";
 import { leastLovelace } from "#src/transaction/output.ts";
 import type { Coin } from "#src/transaction/coinPool.ts";
-import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+import { publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { addWitness, type NewOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";

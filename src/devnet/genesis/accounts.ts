@@ -5,9 +5,9 @@
  * address is registered.
  */
 import { baseAddress, type NetworkId } from "#src/cardano/address.ts";
-import { accountKey, derivePath, ROLES, type SecretNode } from "#src/cardano/derivation.ts";
-import { keyHash, publicKey, type SigningKey } from "#src/cardano/keys.ts";
-import { masterKey } from "#src/wallet/keys/master.ts";
+import { accountKey, derivePath, ROLES, type SecretNode } from "#src/cardano/keys/derivation.ts";
+import { keyHash, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
+import { masterKey } from "#src/cardano/keys/master.ts";
 
 /** The mnemonic of all accounts. It is public: never use it with real funds. */
 export const ACCOUNTS_MNEMONIC: string = "test ".repeat(23) + "sauce";

@@ -5,7 +5,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { enterpriseAddress } from "#src/cardano/address.ts";
 import { decode, encode } from "#src/cardano/cbor.ts";
 import { hash256 } from "#src/cardano/hash.ts";
-import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { networkIdOf } from "#src/cardano/magic.ts";
 import { type Output, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";

@@ -10,7 +10,7 @@ import { toJson } from "#src/base/json.ts";
 import { baseAddress, rewardAddress } from "#src/cardano/address.ts";
 import { encode, Tagged } from "#src/cardano/cbor.ts";
 import { blake2b256, hash256 } from "#src/cardano/hash.ts";
-import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import { type Account, credentialKey, type Pool } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";

@@ -5,7 +5,7 @@
 import { fromHex } from "#src/base/bytes.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { Log } from "#src/base/log.ts";
-import { keyHash } from "#src/cardano/keys.ts";
+import { keyHash } from "#src/cardano/keys/signingKey.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { bodySize } from "#src/devnet/blocks/block.ts";

@@ -14,7 +14,7 @@ import { addDatum, addOutput, addScript, credentialsOf } from "#src/devnet/index
 import type { IndexChanges, TransactionPlace } from "#src/devnet/index/rows.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import { credentialKey } from "#src/ledger/state.ts";
-import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
+import { allTargets, scriptHashOf } from "#src/plutus/purpose.ts";
 import { unitsFee } from "#src/transaction/fee.ts";
 
 /** A transaction of a block, with its effect. */

@@ -1,6 +1,6 @@
 /** Snapshots on request of another process, over the bus. */
 import { z } from "zod";
-import { snapshotName as name } from "#src/api/devnet.ts";
+import { snapshotName as name } from "#src/devnet/api/devnet.ts";
 import { messaged } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";

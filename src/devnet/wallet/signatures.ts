@@ -2,11 +2,11 @@
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import type { Transaction } from "#src/cardano/conway/transaction.ts";
-import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+import { publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { agrees, keysOf, type NativeScript } from "#src/cardano/nativeScript.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { lookUp, readScripts } from "#src/ledger/inputs.ts";
-import { keysGiven, keysNeeded } from "#src/ledger/rules/keys.ts";
+import { keysGiven, keysNeeded } from "#src/ledger/keys.ts";
 import { scriptsOf } from "#src/ledger/scripts.ts";
 import { verifySignature } from "#src/ledger/signature.ts";
 import type { UtxoView } from "#src/ledger/state.ts";

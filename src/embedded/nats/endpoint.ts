@@ -24,10 +24,10 @@ import type { EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts"
 import { DEFAULT_LIMITS, type EndpointLimits } from "#src/embedded/nats/limits.ts";
 import { SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
 import { EncryptedSide, handshake } from "#src/embedded/nats/tls.ts";
-import { readTls, type TlsFiles } from "#src/embedded/tlsFiles.ts";
+import { readTls, type TlsFiles } from "#src/embedded/postgres/tlsFiles.ts";
 import { isReadableByAll, readUsers } from "#src/embedded/nats/users.ts";
-import { explainListenError, listeningPort } from "#src/embedded/ports.ts";
-import { watchFiles } from "#src/embedded/watchFiles.ts";
+import { explainListenError, listeningPort } from "#src/embedded/postgres/ports.ts";
+import { watchFiles } from "#src/embedded/postgres/watchFiles.ts";
 
 export interface NatsEndpointOptions {
   /** Host to listen on; 127.0.0.1 by default. */

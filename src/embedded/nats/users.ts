@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { z } from "zod";
 import { reason } from "#src/base/log.ts";
-import { EmbeddedError } from "#src/embedded/errors.ts";
+import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
 import type { Rights } from "#src/embedded/nats/rights.ts";
 import { isSubscription } from "#src/embedded/nats/subjects.ts";
 

@@ -4,7 +4,7 @@ import { agrees } from "#src/cardano/nativeScript.ts";
 import type { Script } from "#src/cardano/conway/script.ts";
 import type { Scripts } from "#src/ledger/scripts.ts";
 import type { Transaction } from "#src/cardano/conway/transaction.ts";
-import { signers } from "#src/ledger/rules/keys.ts";
+import { signers } from "#src/ledger/keys.ts";
 import { isWellFormed } from "#src/plutus/wellFormed.ts";
 
 /** Checks the scripts of a transaction, save those of Plutus running. */

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 /** What the explorer reads from its own devnet. */
 import type { z } from "zod";
-import type * as devnet from "#src/api/devnet.ts";
-import type * as ledger from "#src/api/devnetLedger.ts";
-import type * as api from "#src/api/explorer.ts";
+import type * as devnet from "#src/devnet/api/devnet.ts";
+import type * as ledger from "#src/devnet/api/devnetLedger.ts";
+import type * as api from "#src/devnet/api/explorer.ts";
 import { call, type Query, queryText } from "#src/client/http.ts";
 
 export type Live = z.infer<typeof api.live>;

@@ -1,7 +1,7 @@
 /** The service's answers as the pages read them: types alone. */
 import type { z } from "zod";
-import type * as api from "#src/api/operator.ts";
-import type * as hooks from "#src/api/webhooks.ts";
+import type * as api from "#src/operators/api/operator.ts";
+import type * as hooks from "#src/operators/api/webhooks.ts";
 
 export type Machine = z.output<typeof api.machine>;
 export type Kinds = z.output<typeof api.kinds>;
@@ -33,4 +33,4 @@ export type Webhooks = z.output<typeof hooks.webhooks>;
 export type Deliveries = z.output<typeof hooks.deliveries>;
 
 /** The body of a transition's message. */
-export type { TransitionEvent } from "#src/api/events.ts";
+export type { TransitionEvent } from "#src/operators/api/events.ts";

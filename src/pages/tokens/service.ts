@@ -2,8 +2,8 @@
 /** The service that serves this page: its answers, the module that verifies and signs, and how slots map to time. */
 import { signal } from "@preact/signals";
 import type { z } from "zod";
-import type * as factApi from "#src/api/tokenFacts.ts";
-import type * as api from "#src/api/tokens.ts";
+import type * as factApi from "#src/tokens/api/tokenFacts.ts";
+import type * as api from "#src/tokens/api/tokens.ts";
 import { fromHex, isHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { answer, ApiError, call, refusal, unreachable } from "#src/client/http.ts";
 import { shortId } from "../kit/Id.tsx";

@@ -4,7 +4,7 @@
  * is a lone surrogate U+DC80 to U+DCFF and is shown as that byte.
  */
 import { fromHex, fromUtf8, isWellFormed, toHex } from "#src/base/bytes.ts";
-import { bytesOf, bytesText } from "#src/cage/text.ts";
+import { bytesOf, bytesText } from "#src/contract/text.ts";
 import { ValueView } from "../kit/values.tsx";
 
 /** Controls, directions, joiners, fillers, spaces of other kinds, surrogates, and what is not assigned. */

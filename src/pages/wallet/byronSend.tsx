@@ -6,7 +6,7 @@
  */
 import { useState } from "preact/hooks";
 import type { z } from "zod";
-import type * as transactionsApi from "#src/api/wallets/transactions.ts";
+import type * as transactionsApi from "#src/wallets/api/transactions.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { ApiError } from "#src/client/http.ts";
 import type { FeeEstimate } from "#src/client/wallets.ts";

@@ -2,7 +2,7 @@
 /** Everything that a wallet has, moved to other addresses: planned first, then carried out. */
 import { useState } from "preact/hooks";
 import type { z } from "zod";
-import type * as selections from "#src/api/wallets/selections.ts";
+import type * as selections from "#src/wallets/api/selections.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { Ada, count } from "../kit/amounts.tsx";

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { z } from "zod";
-import type * as networkApi from "#src/api/wallets/network.ts";
+import type * as networkApi from "#src/wallets/api/network.ts";
 import type { NetworkInformation } from "#src/client/wallets.ts";
 import { useData } from "../kit/data.tsx";
 import { now, span } from "../kit/time.tsx";

@@ -3,9 +3,9 @@
  * here is secret.
  */
 import { addressText, baseAddress, type Credential, enterpriseAddress, type NetworkId } from "#src/cardano/address.ts";
-import { derivePublic, type PublicNode, ROLES } from "#src/cardano/derivation.ts";
-import { keyHash } from "#src/cardano/keys.ts";
-import { readKey } from "#src/cardano/keyText.ts";
+import { derivePublic, type PublicNode, ROLES } from "#src/cardano/keys/derivation.ts";
+import { keyHash } from "#src/cardano/keys/signingKey.ts";
+import { readKey } from "#src/cardano/keys/keyText.ts";
 import { encodeNative, nativeHash, type NativeScript } from "#src/cardano/nativeScript.ts";
 
 /** What a wallet's keys say about addresses. */

@@ -12,7 +12,7 @@ import { as, asInt, asSet, CborError, decodeAll, entry } from "#src/cardano/cbor
 import { type Certificate, type DRep } from "#src/cardano/certificates.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
-import { keyHash } from "#src/cardano/keys.ts";
+import { keyHash } from "#src/cardano/keys/signingKey.ts";
 import type { Output } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";

@@ -1,7 +1,7 @@
 /** Payments to one or several recipients, with tokens and a message. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { z } from "zod";
-import type * as walletsApi from "#src/api/wallets/wallets.ts";
+import type * as walletsApi from "#src/wallets/api/wallets.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { ApiError } from "#src/client/http.ts";
 import { parseAddress } from "#src/cardano/address.ts";

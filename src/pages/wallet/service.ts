@@ -1,6 +1,6 @@
 /** The wallet service as the page calls it: from its own origin, and with advice beside the service's sentences. */
 import type { z } from "zod";
-import type * as sharedApi from "#src/api/wallets/shared.ts";
+import type * as sharedApi from "#src/wallets/api/shared.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { answer, ApiError, type Query, queryText } from "#src/client/http.ts";

@@ -2,8 +2,8 @@
 /** Settings of a wallet; the destructive ones last. */
 import { useState } from "preact/hooks";
 import type { z } from "zod";
-import type * as walletsApi from "#src/api/wallets/wallets.ts";
-import type * as spendingApi from "#src/api/wallets/spending.ts";
+import type * as walletsApi from "#src/wallets/api/wallets.ts";
+import type * as spendingApi from "#src/wallets/api/spending.ts";
 import type { Messaged } from "#src/base/json.ts";
 import { Ada, count } from "../kit/amounts.tsx";
 import { Bars } from "../kit/charts.tsx";

@@ -8,7 +8,7 @@ import type { CollectError } from "#src/cardano/failure.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { ContextError } from "#src/plutus/context/error.ts";
-import { allTargets, scriptHashOf } from "#src/plutus/context/purpose.ts";
+import { allTargets, scriptHashOf } from "#src/plutus/purpose.ts";
 import { type ScriptArguments, translate } from "#src/plutus/context/translate.ts";
 import type { ContextInput } from "#src/plutus/context/txInfo.ts";
 

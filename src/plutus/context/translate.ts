@@ -10,7 +10,7 @@ import type { Redeemer } from "#src/cardano/conway/witnesses.ts";
 import { constr, type Data, decodeData } from "#src/cardano/data.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { type ContextError, Untranslatable } from "#src/plutus/context/error.ts";
-import { purposeV1, scriptInfo, type Target, targets } from "#src/plutus/context/purpose.ts";
+import { purposeV1, scriptInfo, type Target, targets } from "#src/plutus/purpose.ts";
 import { type ContextInput, txInfo } from "#src/plutus/context/txInfo.ts";
 
 /** The arguments, in order, of the script that a redeemer runs. */

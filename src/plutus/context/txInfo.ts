@@ -21,7 +21,7 @@ import {
   type ShowOutput,
   wrappedId,
 } from "#src/plutus/context/output.ts";
-import { purposeV1, purposeV3, type Target, targets } from "#src/plutus/context/purpose.ts";
+import { purposeV1, purposeV3, type Target, targets } from "#src/plutus/purpose.ts";
 import { lovelaceValue, mintData, mintWithLovelace } from "#src/plutus/context/value.ts";
 
 /** A transaction, and the data that its translation needs. */

@@ -4,7 +4,7 @@ import { Builtin } from "#src/plutus/machine/builtin.ts";
 import { BUILTIN_NAMES, type BuiltinName } from "#src/plutus/machine/builtins/names.ts";
 import { definitions } from "#src/plutus/machine/builtins/table.ts";
 import { COEFFICIENTS, CostFunction, MOST, type ShapeName } from "#src/plutus/machine/costing.ts";
-import layouts from "#src/plutus/machine/cost_layouts.json" with { type: "json" };
+import layouts from "#src/plutus/machine/costLayouts.json" with { type: "json" };
 import { type Language, type Variant, variantOf } from "#src/plutus/machine/version.ts";
 
 /** Shapes of a function's costing functions. */

@@ -8,8 +8,8 @@ import { toHex } from "#src/base/bytes.ts";
 import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
 import { scanBlock, scanTransaction } from "#src/cardano/scan.ts";
 import type { RawChainPort } from "#src/chain/provider/port.ts";
-import { serve } from "#src/edge/serve.ts";
-import { costModelNames } from "#src/plutus/machine/costModelNames.ts";
+import { serve } from "#src/http/serve.ts";
+import { costModelNames } from "#src/plutus/costModelNames.ts";
 import { encodeRejection } from "#src/node/rejections/rejections.ts";
 
 export interface YaciSettings {

@@ -3,7 +3,7 @@ import { sha3_256 } from "@noble/hashes/sha3.js";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { blake2b256, hash224 } from "#src/cardano/hash.ts";
-import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+import { publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import type { ChainBlock } from "./nodeChain.ts";
 

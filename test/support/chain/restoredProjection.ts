@@ -6,7 +6,7 @@ import { toHex, utf8 } from "#src/base/bytes.ts";
 import { created, type Point, type ScannedBlock, spent } from "#src/cardano/block.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { refKey } from "#src/cardano/output.ts";
-import { type Projection, type Row, type RowQuery, type RowWrite, unanswered } from "#src/cardano/projection.ts";
+import { type Projection, type Row, type RowQuery, type RowWrite, unanswered } from "#src/chain/index/projection.ts";
 import { enrol } from "#src/chain/index/groups.ts";
 import type { Queries } from "#src/store/store.ts";
 

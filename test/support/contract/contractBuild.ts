@@ -2,9 +2,9 @@
  * The versions of the contract that tests run on: those that the source builds, by default the current one. A test file
  * selects version 2 by importing `version2.ts` before any module that reads this one.
  */
-import { buildScript, builtScripts } from "#src/cage/build.ts";
-import type { CageScript } from "#src/cage/script.ts";
-import type { BuildOptions } from "#src/cage/uplc/program.ts";
+import { buildScript, builtScripts } from "#src/contract/build.ts";
+import type { CageScript } from "#src/contract/script.ts";
+import type { BuildOptions } from "#src/contract/uplc/program.ts";
 
 export type BuildName = "2.0.0" | "3.0.0";
 

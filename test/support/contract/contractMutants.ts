@@ -5,8 +5,8 @@
  */
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
-import { validator } from "#src/cage/contract/validator.ts";
-import type { Action } from "#src/cage/redeemer.ts";
+import { validator } from "#src/contract/validator/validator.ts";
+import type { Action } from "#src/contract/redeemer.ts";
 import {
   ALICE,
   BOB,

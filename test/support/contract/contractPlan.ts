@@ -3,9 +3,9 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { Constr, constr, type Data } from "#src/cardano/data.ts";
-import { validator } from "#src/cage/contract/validator.ts";
-import { changeOf, type Operation } from "#src/cage/datum.ts";
-import { type Action, spendData } from "#src/cage/redeemer.ts";
+import { validator } from "#src/contract/validator/validator.ts";
+import { changeOf, type Operation } from "#src/contract/datum.ts";
+import { type Action, spendData } from "#src/contract/redeemer.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { compareBytes, concat, utf8 } from "#src/base/bytes.ts";
 import {

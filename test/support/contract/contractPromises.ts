@@ -9,8 +9,8 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concat, equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import { Constr, constr, type Data, DataMap } from "#src/cardano/data.ts";
-import { changeOf, type Datum, readDatum, type Request } from "#src/cage/datum.ts";
-import { keyAddressData } from "#src/cage/plutus_address.ts";
+import { changeOf, type Datum, readDatum, type Request } from "#src/contract/datum.ts";
+import { keyAddressData } from "#src/contract/plutusAddress.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 import { CONTRIBUTE, EMPTY, isOurs, NAME, order, type Plan, POLICY, SCRIPT, type Spend } from "./contractPlan.ts";
 import { REFUSE } from "./scriptContext.ts";

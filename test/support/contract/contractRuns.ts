@@ -3,8 +3,8 @@
  */
 import { as, decode } from "#src/cardano/cbor.ts";
 import type { Data } from "#src/cardano/data.ts";
-import { validator } from "#src/cage/contract/validator.ts";
-import { compiled, program } from "#src/cage/uplc/program.ts";
+import { validator } from "#src/contract/validator/validator.ts";
+import { compiled, program } from "#src/contract/uplc/program.ts";
 import { scenario } from "./contractScenarios.ts";
 import { verdictBy } from "./contractPlan.ts";
 import { dice } from "./proofFuzz.ts";

@@ -1,8 +1,8 @@
 /** Honest transactions of the contract, of every kind: the originals of mutants. */
 import { utf8 } from "#src/base/bytes.ts";
 import { constr } from "#src/cardano/data.ts";
-import type { Operation } from "#src/cage/datum.ts";
-import type { Action } from "#src/cage/redeemer.ts";
+import type { Operation } from "#src/contract/datum.ts";
+import type { Action } from "#src/contract/redeemer.ts";
 import { proofBelowTopBranch, topBranchOf } from "#src/forestry/topBranch.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import {

@@ -5,7 +5,7 @@
 import { readAddressHex } from "#src/cardano/address.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
-import { publicKey, sign } from "#src/cardano/keys.ts";
+import { publicKey, sign } from "#src/cardano/keys/signingKey.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import { addWitness, encodeRedeemers, encodeTransaction, transactionHash } from "#src/cardano/transaction.ts";
 import { addAssets, subtractValues, sumValues } from "#src/cardano/value.ts";

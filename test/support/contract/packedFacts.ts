@@ -1,5 +1,5 @@
 /** Facts in the form that builder threads receive. */
-import type { PackedFacts } from "#src/builders/packedFacts.ts";
+import type { PackedFacts } from "#src/tokens/builds/packedFacts.ts";
 import type { Leaf } from "#src/forestry/trie.ts";
 
 /** Packs facts for a thread. */

@@ -4,11 +4,11 @@
  */
 import scalus from "scalus";
 import { Constr, constr, type Data, DataMap, encodeData } from "#src/cardano/data.ts";
-import { type BuildOptions, compiled, program } from "#src/cage/uplc/program.ts";
-import { applied, type Expr, type Term } from "#src/cage/uplc/term.ts";
+import { type BuildOptions, compiled, program } from "#src/contract/uplc/program.ts";
+import { applied, type Expr, type Term } from "#src/contract/uplc/term.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { toHex } from "#src/base/bytes.ts";
-import { flat } from "#src/cage/uplc/flat.ts";
+import { flat } from "#src/contract/uplc/flat.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { evaluate } from "#src/plutus/machine/evaluate.ts";
 import { theBuild } from "./contractBuild.ts";

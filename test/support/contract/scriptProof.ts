@@ -1,10 +1,10 @@
 /** The contract's proof verifier alone: its result for one operation. */
 import type { Data } from "#src/cardano/data.ts";
-import { rootAfter } from "#src/cage/contract/operation.ts";
-import { withFollow } from "#src/cage/contract/proof.ts";
-import { blake2b, equalBytes, unBytes, unConstr, unList } from "#src/cage/uplc/builtin.ts";
-import { check, fn, int, unit } from "#src/cage/uplc/expression.ts";
-import type { Data as DataType, Unit } from "#src/cage/uplc/term.ts";
+import { rootAfter } from "#src/contract/validator/operation.ts";
+import { withFollow } from "#src/contract/validator/proof.ts";
+import { blake2b, equalBytes, unBytes, unConstr, unList } from "#src/contract/uplc/builtin.ts";
+import { check, fn, int, unit } from "#src/contract/uplc/expression.ts";
+import type { Data as DataType, Unit } from "#src/contract/uplc/term.ts";
 import { type Run, run } from "./scriptContext.ts";
 
 /** (root before, key, operation, proof, root after) */

@@ -5,7 +5,7 @@ import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { baseAddress, scriptAddress } from "#src/cardano/address.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import type { Action } from "#src/cage/redeemer.ts";
+import type { Action } from "#src/contract/redeemer.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { rootWith, rootWithout } from "#src/forestry/verify.ts";
 import { op } from "./contractLedger.ts";

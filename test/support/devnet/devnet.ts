@@ -4,7 +4,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
 import { decode, type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { blake2b256, hash256 } from "#src/cardano/hash.ts";
-import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+import { publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { type OutRef, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { readBlocks } from "#src/devnet/blocks/rows.ts";

@@ -1,5 +1,5 @@
 /** The genesis of a devnet, without a database. */
-import { newSeed, publicKey } from "#src/cardano/keys.ts";
+import { newSeed, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { faucetFunds, type Genesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
 import { newPools, registeredPool } from "#src/devnet/genesis/pools.ts";
 

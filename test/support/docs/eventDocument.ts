@@ -15,11 +15,11 @@ interface SentEvent {
   readonly data: { readonly entity: { readonly kind: string }; readonly content?: object };
 }
 
-const EXAMPLES = new URL("../../../src/edge/operator/eventExamples.json", import.meta.url);
+const EXAMPLES = new URL("../../../src/operators/http/eventExamples.json", import.meta.url);
 
 /**
  * Checks events. With `ARBOR_WRITE_EXAMPLES=1`, an event of a type without an example is written to the examples of the
- * document (`src/edge/operator/eventExamples.json`).
+ * document (`src/operators/http/eventExamples.json`).
  */
 export class EventDocument {
   private readonly ajv = new Ajv({ strict: false, allErrors: true });

@@ -9,7 +9,7 @@ import { toBech32 } from "#src/cardano/bech32.ts";
 import { policyOf } from "#src/cardano/value.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
-import { blockfrostApp } from "#src/edge/blockfrost/app.ts";
+import { blockfrostApp } from "#src/devnet/serve/blockfrost/app.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
 import type { ExplorerChain } from "./explorerChain.ts";
 import type { Oracle } from "./explorerOracle.ts";

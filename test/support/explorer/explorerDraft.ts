@@ -3,7 +3,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
-import { publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+import { publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { compareRefs, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { inLedgerOrder, REDEEMER_TAGS, type RedeemerFor, redeemerIndices } from "#src/cardano/transaction.ts";

@@ -12,7 +12,7 @@ import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { as, asInt, asSet, decode, entry, type Item, raw } from "#src/cardano/cbor.ts";
 import type { Certificate } from "#src/cardano/certificates.ts";
 import { hash224, hash256 } from "#src/cardano/hash.ts";
-import { keyHash } from "#src/cardano/keys.ts";
+import { keyHash } from "#src/cardano/keys/signingKey.ts";
 import { nativeHash } from "#src/cardano/nativeScript.ts";
 import { compareRefs, type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";

@@ -1,11 +1,11 @@
 /** A devnet that makes blocks on request, and its explorer, for tests of the page. */
 import { silentLog } from "#src/base/log.ts";
-import { createBuilders } from "#src/builders/builders.ts";
+import { createBuilders } from "#src/threads/builders.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
 import { devnetPort } from "#src/devnet/port.ts";
-import { devnetApp } from "#src/edge/devnet/app.ts";
-import { type Listener, serve } from "#src/edge/serve.ts";
+import { devnetApp } from "#src/devnet/serve/admin/app.ts";
+import { type Listener, serve } from "#src/http/serve.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { devnetStore } from "../devnet/devnet.ts";
 import { valueOf } from "../devnet/devnetWorld.ts";

@@ -2,7 +2,7 @@
  * A proxy of an honest instance that falsifies the answers that a test selects; everything else, including streams, is
  * passed through.
  */
-import { type Listener, serve } from "#src/edge/serve.ts";
+import { type Listener, serve } from "#src/http/serve.ts";
 
 /** Replacement of an answer; undefined to leave it unchanged. `honest` requests from the instance behind the proxy. */
 export type Falsify = (

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { connect, type ConnectionOptions } from "nats";
 import { sleep } from "#src/base/clock.ts";
-import { freePort } from "#src/embedded/ports.ts";
+import { freePort } from "#src/embedded/postgres/ports.ts";
 import { endChild, runScript } from "../base/processes.ts";
 
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { randomBytes } from "node:crypto";
 import { sleep } from "#src/base/clock.ts";
 import { createLog } from "#src/base/log.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../service/arbor.ts";

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import process from "node:process";
 import { createLog } from "#src/base/log.ts";
 import { sleep } from "#src/base/clock.ts";
-import { serverAccount } from "#src/embedded/account.ts";
-import { createCluster, DATABASE_USER, readPassword } from "#src/embedded/cluster.ts";
-import { launch, type ServerPrograms } from "#src/embedded/launch.ts";
-import { freePort } from "#src/embedded/ports.ts";
-import { readPidFile } from "#src/embedded/postmaster.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { serverAccount } from "#src/embedded/postgres/account.ts";
+import { createCluster, DATABASE_USER, readPassword } from "#src/embedded/postgres/cluster.ts";
+import { launch, type ServerPrograms } from "#src/embedded/postgres/launch.ts";
+import { freePort } from "#src/embedded/postgres/ports.ts";
+import { readPidFile } from "#src/embedded/postgres/postmaster.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { endChild } from "../base/processes.ts";
 
 export interface PostgresServer {

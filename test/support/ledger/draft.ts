@@ -7,7 +7,7 @@ import { baseAddress, enterpriseAddress, rewardAddress, scriptAddress } from "#s
 import { decode, type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
 import { blake2b256, hash224, hash256 } from "#src/cardano/hash.ts";
 import { scriptDataHash } from "#src/cardano/integrity.ts";
-import { keyHash, publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+import { keyHash, publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { type Output, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { addAssets, type Assets, encodeAssets, encodeValue, noAssets, sumValues } from "#src/cardano/value.ts";

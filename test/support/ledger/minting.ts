@@ -4,7 +4,7 @@ import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { constr, encodeData } from "#src/cardano/data.ts";
 import { blake2b256, hash224 } from "#src/cardano/hash.ts";
 import { scriptIntegrity } from "#src/cardano/integrity.ts";
-import { publicKey, sign } from "#src/cardano/keys.ts";
+import { publicKey, sign } from "#src/cardano/keys/signingKey.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { person } from "../wallets/person.ts";

@@ -3,7 +3,7 @@
  * another machine.
  */
 import { utf8 } from "#src/base/bytes.ts";
-import { Bits, TERMS } from "#src/cage/uplc/flat.ts";
+import { Bits, TERMS } from "#src/contract/uplc/flat.ts";
 import type { Assets } from "#src/plutus/machine/assets.ts";
 import type { MachineData } from "#src/plutus/machine/data.ts";
 import { encodeMachineData } from "#src/plutus/machine/data_cbor.ts";

@@ -7,9 +7,9 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { compareBytes, concat, equalBytes } from "#src/base/bytes.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
-import type { BuiltinName } from "#src/cage/uplc/builtinTable.ts";
-import { type BuildOptions, program } from "#src/cage/uplc/program.ts";
-import type { Expr, Term, Variable } from "#src/cage/uplc/term.ts";
+import type { BuiltinName } from "#src/contract/uplc/builtinTable.ts";
+import { type BuildOptions, program } from "#src/contract/uplc/program.ts";
+import type { Expr, Term, Variable } from "#src/contract/uplc/term.ts";
 
 /** The failure of a script, with its last trace. */
 export class Failed extends Error {

@@ -7,7 +7,7 @@ import { connect } from "nats";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
-import { eventRoutes } from "#src/edge/operator/events.ts";
+import { eventRoutes } from "#src/operators/http/events.ts";
 import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
 import { STREAM } from "#src/runtime/events/jetStream.ts";
 import { type Clients, expectExactlyOnce, startClients } from "./clients.ts";

@@ -1,9 +1,9 @@
 /** Single parts of the operator service, on a free port. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { silentLog } from "#src/base/log.ts";
-import { handleErrors } from "#src/edge/errors.ts";
-import type { OperatorPart } from "#src/edge/operator/app.ts";
-import { type Listener, serve } from "#src/edge/serve.ts";
+import { handleErrors } from "#src/http/errors.ts";
+import type { OperatorPart } from "#src/operators/http/app.ts";
+import { type Listener, serve } from "#src/http/serve.ts";
 
 /** Serves some parts without the guard; the OpenAPI document is at /openapi.json. */
 export async function serveParts(...parts: readonly OperatorPart[]): Promise<Listener & { readonly url: string }> {

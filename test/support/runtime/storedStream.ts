@@ -1,6 +1,6 @@
 /** What the stream of transitions holds at a nats-server. */
 import type { JetStreamManager } from "nats";
-import type { TransitionEvent } from "#src/api/events.ts";
+import type { TransitionEvent } from "#src/operators/api/events.ts";
 import { mapParallel } from "#src/base/parallel.ts";
 import { STREAM } from "#src/runtime/events/jetStream.ts";
 

@@ -4,7 +4,7 @@
  */
 import { connect, DeliverPolicy, type JetStreamClient } from "nats";
 import { expect } from "vitest";
-import type { TransitionEvent } from "#src/api/events.ts";
+import type { TransitionEvent } from "#src/operators/api/events.ts";
 import { sleep } from "#src/base/clock.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";

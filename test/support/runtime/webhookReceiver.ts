@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
-import type { TransitionEvent } from "#src/api/events.ts";
+import type { TransitionEvent } from "#src/operators/api/events.ts";
 
 export interface Receiver {
   readonly url: string;

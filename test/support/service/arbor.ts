@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { type App, startApp } from "#src/app/application.ts";
 import { readOptions } from "#src/app/options.ts";
 import { createLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/builders/builders.ts";
+import { type Builders, createBuilders } from "#src/threads/builders.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { endChild } from "../base/processes.ts";
 import type { Infra } from "../infra/infra.ts";

@@ -1,18 +1,18 @@
 /** The four services without their dependencies: a call to a dependency fails the test. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { silentLog } from "#src/base/log.ts";
-import { devnetApp, type DevnetEdgeOptions } from "#src/edge/devnet/app.ts";
-import { walletRoutes, type WalletRoutesOptions } from "#src/edge/devnet/wallet.ts";
-import { healthRoutes } from "#src/edge/health.ts";
-import { operatorApi } from "#src/edge/operator/api.ts";
-import { operatorApp } from "#src/edge/operator/app.ts";
-import { eventRoutes } from "#src/edge/operator/events.ts";
-import { metricsRoutes } from "#src/edge/operator/metrics.ts";
-import { mountPages } from "#src/edge/operator/pages.ts";
-import { releaseEndpoints } from "#src/edge/operator/releases.ts";
-import { webhookRoutes } from "#src/edge/operator/webhooks.ts";
-import { tokenApp } from "#src/edge/tokens/app.ts";
-import type { TokenEdgeOptions } from "#src/edge/tokens/options.ts";
+import { devnetApp, type DevnetEdgeOptions } from "#src/devnet/serve/admin/app.ts";
+import { walletRoutes, type WalletRoutesOptions } from "#src/devnet/serve/admin/wallet.ts";
+import { healthRoutes } from "#src/http/health.ts";
+import { operatorApi } from "#src/operators/http/api.ts";
+import { operatorApp } from "#src/operators/http/app.ts";
+import { eventRoutes } from "#src/operators/http/events.ts";
+import { metricsRoutes } from "#src/operators/http/metrics.ts";
+import { mountPages } from "#src/operators/http/pages.ts";
+import { releaseEndpoints } from "#src/operators/http/releases.ts";
+import { webhookRoutes } from "#src/operators/http/webhooks.ts";
+import { tokenApp } from "#src/tokens/http/app.ts";
+import type { TokenEdgeOptions } from "#src/tokens/http/options.ts";
 import { newGenesis } from "../devnet/genesis.ts";
 import { edgeAlone, notCalled } from "./walletEdge.ts";
 

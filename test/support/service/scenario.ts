@@ -8,7 +8,7 @@
 import { rm } from "node:fs/promises";
 import process from "node:process";
 import { expect } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { type Constructed, type Prefix, type Transaction, type Wallet, WalletClient } from "#src/client/wallets.ts";
 import { follow } from "#src/client/sse.ts";

@@ -2,8 +2,8 @@
 import { systemClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { NtpClock } from "#src/base/ntpClock.ts";
-import { walletApp } from "#src/edge/wallets/app.ts";
-import type { WalletEdgeOptions } from "#src/edge/wallets/options.ts";
+import { walletApp } from "#src/wallets/http/app.ts";
+import type { WalletEdgeOptions } from "#src/wallets/http/options.ts";
 
 /** A replacement for a dependency: its parts can be named, but a call of one is an error of the test. */
 export function notCalled<T>(name: string): T {

@@ -13,7 +13,7 @@ import csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { Buffer } from "node:buffer";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { readBlocks } from "#src/devnet/blocks/rows.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import {

@@ -1,13 +1,13 @@
 /** Answers about facts in the token service's form, for a token that was never on a ledger. */
 import { toHex } from "#src/base/bytes.ts";
-import { encodeState } from "#src/cage/datum.ts";
-import { cageScript } from "#src/cage/script.ts";
+import { encodeState } from "#src/contract/datum.ts";
+import { cageScript } from "#src/contract/script.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import { madeOutput } from "#src/cardano/transaction.ts";
 import type { FactProof, TrustedState } from "#src/client/proofs.ts";
 import { keyBytes } from "#src/client/factKey.ts";
-import { proofView } from "#src/edge/tokens/proofView.ts";
+import { proofView } from "#src/tokens/http/proofView.ts";
 import { encodeProof, type Proof } from "#src/forestry/proof.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 

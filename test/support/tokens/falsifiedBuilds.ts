@@ -8,7 +8,7 @@ import { encode, Encoded } from "#src/cardano/cbor.ts";
 import { encodeOutput, type NewOutput } from "#src/cardano/transaction.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { noAssets } from "#src/cardano/value.ts";
-import { readTransaction } from "#src/cage/summary/readTransaction.ts";
+import { readTransaction } from "#src/contract/summary/readTransaction.ts";
 import { bound, type Editable, elements, taken } from "../ledger/editableTransactions.ts";
 
 /** The attacker's address, and another one that she could name. */

@@ -17,8 +17,8 @@ import {
   encodeState,
   type Operation,
   type Request,
-} from "#src/cage/datum.ts";
-import { spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
+} from "#src/contract/datum.ts";
+import { spendData, type SpendRedeemer } from "#src/contract/redeemer.ts";
 import { Forestry, leafOf } from "#src/forestry/trie.ts";
 import { malformedVariants } from "../plutus/malformedData.ts";
 

@@ -1,8 +1,15 @@
 /** The index of tokens in memory, with the constraints of its tables: a violation throws. */
 import { concat, fromHex } from "#src/base/bytes.ts";
 import type { Point, ScannedBlock } from "#src/cardano/block.ts";
-import { askedKey, type Row, type RowQuery, type Rows, type RowWrite, type Touched } from "#src/cardano/projection.ts";
-import { cageProjection, type CageProjectionOptions } from "#src/cage/index/projection.ts";
+import {
+  askedKey,
+  type Row,
+  type RowQuery,
+  type Rows,
+  type RowWrite,
+  type Touched,
+} from "#src/chain/index/projection.ts";
+import { cageProjection, type CageProjectionOptions } from "#src/tokens/index/projection.ts";
 
 type Line = Record<string, unknown>;
 

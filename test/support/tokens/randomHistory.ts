@@ -8,8 +8,8 @@ import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { encodeData } from "#src/cardano/data.ts";
 import { encodeTransaction, type NewOutput, type Redeemer, transactionHash } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
-import { changeOf, EMPTY_ROOT, encodeRequest, encodeState, type Operation } from "#src/cage/datum.ts";
-import { spendData, type SpendRedeemer } from "#src/cage/redeemer.ts";
+import { changeOf, EMPTY_ROOT, encodeRequest, encodeState, type Operation } from "#src/contract/datum.ts";
+import { spendData, type SpendRedeemer } from "#src/contract/redeemer.ts";
 import { Forestry } from "#src/forestry/trie.ts";
 
 export const SCRIPT = "ab".repeat(28);

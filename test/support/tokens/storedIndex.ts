@@ -1,5 +1,5 @@
 /** The index of the current contract's tokens in PostgreSQL, over a chain in memory: rows are written and undone as the follower does. */
-import { cageProjection } from "#src/cage/index/projection.ts";
+import { cageProjection } from "#src/tokens/index/projection.ts";
 import type { ScannedBlock } from "#src/cardano/block.ts";
 import { Catalog } from "#src/chain/index/catalog.ts";
 import { keepPoints, MAIN } from "#src/chain/index/cursor.ts";

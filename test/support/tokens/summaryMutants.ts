@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { messaged, toJson } from "#src/base/json.ts";
 import { CborError } from "#src/cardano/cbor.ts";
-import { decodeDatum } from "#src/cage/datum.ts";
+import { decodeDatum } from "#src/contract/datum.ts";
 import { compareRefs, type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { requireIntent } from "#src/client/summary.ts";

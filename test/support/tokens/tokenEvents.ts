@@ -1,7 +1,7 @@
 /** The CloudEvents of tokens for the inputs of their actors, as a worker publishes them. */
 import { tokenActor } from "#actors/token.ts";
 import type { ActorEvent } from "#src/client/factReplica.ts";
-import type { Touched } from "#src/cardano/projection.ts";
+import type { Touched } from "#src/chain/index/projection.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { cloudEvent } from "#src/runtime/events/transition.ts";
 import { type EntityState, fold } from "#src/runtime/turns/fold.ts";

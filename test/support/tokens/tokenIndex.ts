@@ -1,5 +1,5 @@
 /** The index of the current contract's tokens over a chain in memory. */
-import type { Row } from "#src/cardano/projection.ts";
+import type { Row } from "#src/chain/index/projection.ts";
 import { MemoryChain } from "../chain/memoryChain.ts";
 import { MemoryIndex } from "./memoryIndex.ts";
 import { policy } from "../contract/wholeTransaction.ts";

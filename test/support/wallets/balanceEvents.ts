@@ -4,7 +4,7 @@ import { z } from "zod";
 import { delegationContent, delegationInputs } from "#machines/delegation.ts";
 import { walletContent, walletInputs } from "#machines/wallet.ts";
 import { toJson } from "#src/base/json.ts";
-import type { Touched } from "#src/cardano/projection.ts";
+import type { Touched } from "#src/chain/index/projection.ts";
 import type { BalanceReplica, ContentEvent } from "#src/client/balances.ts";
 
 /** Most bytes of an event and of its content. */

@@ -2,7 +2,7 @@
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { blake2b } from "@noble/hashes/blake2.js";
 import { toHex } from "#src/base/bytes.ts";
-import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
+import { mnemonicEntropy } from "#src/cardano/keys/mnemonic.ts";
 
 const HARD = 0x8000_0000;
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { delegationActor } from "#actors/delegation.ts";
 import { delegationInputs } from "#machines/delegation.ts";
 import type { Json } from "#src/base/json.ts";
-import type { Touched } from "#src/cardano/projection.ts";
+import type { Touched } from "#src/chain/index/projection.ts";
 import { type EntityState, fold } from "#src/runtime/turns/fold.ts";
 import { hydrate, stateName, viewOf } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";

@@ -5,9 +5,9 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { fromHex, utf8 } from "#src/base/bytes.ts";
 import { baseAddress, paymentKeyHash } from "#src/cardano/address.ts";
-import { HARD } from "#src/cardano/derivation.ts";
+import { HARD } from "#src/cardano/keys/derivation.ts";
 import { initHash } from "#src/cardano/hash.ts";
-import { keyHash, publicKey, sign, type SigningKey } from "#src/cardano/keys.ts";
+import { keyHash, publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { addWitness, transactionHash } from "#src/cardano/transaction.ts";
 import { type Assets, noAssets } from "#src/cardano/value.ts";
@@ -21,7 +21,7 @@ import type {
   OwnCoin,
   StakeAccount,
   WalletFunds,
-} from "#src/wallet/build/types.ts";
+} from "#src/wallets/builds/types.ts";
 import { slots } from "../contract/contractLedger.ts";
 import { coin } from "./person.ts";
 

@@ -4,7 +4,7 @@
  */
 import { expect } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Arbor } from "../service/arbor.ts";
 import { until } from "../base/until.ts";

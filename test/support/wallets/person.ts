@@ -3,7 +3,7 @@ import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { baseAddress, enterpriseAddress } from "#src/cardano/address.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { keyHash, publicKey, type SigningKey } from "#src/cardano/keys.ts";
+import { keyHash, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { madeOutput, type NewOutput } from "#src/cardano/transaction.ts";
 import { type Assets, noAssets } from "#src/cardano/value.ts";

@@ -1,8 +1,8 @@
 /** Addresses of shared wallets, derived script by script. */
 import type { Credential } from "#src/cardano/address.ts";
-import { addressOf } from "#src/wallet/index/credential.ts";
-import { hashOf, scriptAt, stakeCredential } from "#src/wallet/shared/account.ts";
-import type { ScriptTemplate } from "#src/wallet/shared/types.ts";
+import { addressOf } from "#src/wallets/index/credential.ts";
+import { hashOf, scriptAt, stakeCredential } from "#src/wallets/shared/account.ts";
+import type { ScriptTemplate } from "#src/wallets/shared/types.ts";
 
 /** Address on network 0 at a role (0, or 1 for change) and an index; its bytes in hexadecimal. */
 export function sharedAddress(

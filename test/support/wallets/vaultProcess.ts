@@ -1,9 +1,9 @@
 /** A process that puts a key into the vault and dies, as by kill -9, before a wallet adopts the key. */
 import process from "node:process";
 import { silentLog } from "#src/base/log.ts";
-import { createBuilders } from "#src/builders/builders.ts";
+import { createBuilders } from "#src/threads/builders.ts";
 import { openStore } from "#src/store/store.ts";
-import { createVault } from "#src/vault/vault.ts";
+import { createVault } from "#src/wallets/vault/vault.ts";
 
 const { databaseUrl, words } = JSON.parse(process.env.VAULT_PROCESS!) as { databaseUrl: string; words: string[] };
 const builders = createBuilders({ threads: 1, log: silentLog });

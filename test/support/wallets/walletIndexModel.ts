@@ -9,7 +9,7 @@ import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { encodeOutput } from "#src/cardano/transaction.ts";
 import type { Value } from "#src/cardano/value.ts";
-import type { CredentialRange } from "#src/wallet/index/types.ts";
+import type { CredentialRange } from "#src/wallets/index/types.ts";
 
 const hash28 = (text: string) => toHex(sha256(utf8(text)).slice(0, 28));
 

@@ -1,5 +1,5 @@
 /** Wallets in the index of a chain, and the watch of its mempool, whose reads the test makes. */
-import { MempoolWatch } from "#actors/mempoolWatch.ts";
+import { MempoolWatch } from "#src/wallets/mempoolWatch.ts";
 import { silentLog } from "#src/base/log.ts";
 import { origin } from "#src/cardano/block.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -9,15 +9,15 @@ import { chainMigrations } from "#src/chain/index/migrations.ts";
 import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions } from "#src/runtime/placement/partitions.ts";
-import { appendInputs } from "#src/runtime/turns/inputLog.ts";
+import { appendInputs } from "#src/runtime/inputLog.ts";
 import { migrate } from "#src/store/migrations.ts";
 import type { Store } from "#src/store/store.ts";
-import { beginWallet, prepareWallet } from "#src/wallet/index/begin.ts";
-import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
-import { walletProjection } from "#src/wallet/index/projection.ts";
-import { walletSupply } from "#src/wallet/index/supply.ts";
-import type { IndexedWallet } from "#src/wallet/index/types.ts";
-import { undoSeen } from "#src/wallet/seen/rows.ts";
+import { beginWallet, prepareWallet } from "#src/wallets/index/begin.ts";
+import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
+import { walletProjection } from "#src/wallets/index/projection.ts";
+import { walletSupply } from "#src/wallets/index/supply.ts";
+import type { IndexedWallet } from "#src/wallets/index/types.ts";
+import { undoSeen } from "#src/wallets/seen/rows.ts";
 import { until } from "../base/until.ts";
 import { deriver, KEY_DEPOSIT, stakeKey } from "./walletIndexModel.ts";
 

@@ -3,7 +3,7 @@
  * the devnet is hours ahead of the clock.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";

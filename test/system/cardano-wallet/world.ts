@@ -4,7 +4,7 @@
  */
 import { expect } from "vitest";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import type { Transaction, Wallet, WalletAddress } from "#src/client/wallets.ts";
 import { CslAccount } from "../../support/wallets/cslAccount.ts";

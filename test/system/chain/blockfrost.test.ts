@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import type { Result } from "#src/base/result.ts";
 import type { Credential } from "#src/cardano/address.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { Eras } from "#src/cardano/eras.ts";
 import { blockfrostPort } from "#src/chain/provider/blockfrost/port.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";

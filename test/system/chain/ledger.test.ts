@@ -4,7 +4,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { Tagged } from "#src/cardano/cbor.ts";
 import { epochTimes, eraStart, slotAt, timeAt } from "#src/cardano/eras.ts";
-import { keyHash, publicKey } from "#src/cardano/keys.ts";
+import { keyHash, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import type { At, ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";

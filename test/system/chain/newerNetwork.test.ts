@@ -9,7 +9,7 @@ import type { RawChainPort } from "#src/chain/provider/port.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { Arbor } from "../../support/service/arbor.ts";

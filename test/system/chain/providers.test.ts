@@ -4,7 +4,7 @@
  * `ARBOR_SCENARIO_PROVIDER`.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 import { until } from "../../support/base/until.ts";
 import { http, User } from "../../support/service/user.ts";

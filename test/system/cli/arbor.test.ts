@@ -6,7 +6,7 @@ import path from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { endChild } from "../../support/base/processes.ts";

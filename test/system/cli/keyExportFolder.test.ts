@@ -8,7 +8,7 @@ import { toHex } from "#src/base/bytes.ts";
 import { fromBech32 } from "#src/cardano/bech32.ts";
 import { run, runKeyExport } from "#src/cli/cardanoWallet/program.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { POSTGRES_PACKAGE } from "#src/embedded/binaries.ts";
+import { POSTGRES_PACKAGE } from "#src/embedded/postgres/binaries.ts";
 import { runCli } from "../../support/cli/arborCli.ts";
 import { runProgram } from "../../support/cli/programs.ts";
 import { Arbor } from "../../support/service/arbor.ts";

@@ -10,7 +10,7 @@ import { hash256 } from "#src/cardano/hash.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { accountAddress, devnetAccounts } from "#src/devnet/genesis/accounts.ts";
 import { genesisFiles } from "#src/devnet/genesis/json.ts";
-import { devnetApp } from "#src/edge/devnet/app.ts";
+import { devnetApp } from "#src/devnet/serve/admin/app.ts";
 import { checkRows, ledgerInRows, spend } from "../../support/devnet/devnet.ts";
 import { devnetWorld, give, makeBlock } from "../../support/devnet/devnetWorld.ts";
 import { agrees } from "../../support/plutus/scripts.ts";

@@ -1,5 +1,5 @@
 /** The devnet: blocks, mempool, rollbacks, faucet and followers, with a real database and bus. */
-import { devnetApp } from "#src/edge/devnet/app.ts";
+import { devnetApp } from "#src/devnet/serve/admin/app.ts";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { addressText, enterpriseAddress } from "#src/cardano/address.ts";

@@ -3,18 +3,18 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
-import { EMPTY_ROOT, encodeState } from "#src/cage/datum.ts";
-import { cageScript } from "#src/cage/script.ts";
+import { EMPTY_ROOT, encodeState } from "#src/contract/datum.ts";
+import { cageScript } from "#src/contract/script.ts";
 import { addressText, hexAddressText, rewardAddress, scriptAddress } from "#src/cardano/address.ts";
 import { type Encodable, encode, Encoded, Tagged } from "#src/cardano/cbor.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { actionText } from "#src/cardano/governanceId.ts";
 import { blake2b256, hash256 } from "#src/cardano/hash.ts";
-import { publicKey, sign } from "#src/cardano/keys.ts";
+import { publicKey, sign } from "#src/cardano/keys/signingKey.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import type { Listener } from "#src/edge/serve.ts";
+import type { Listener } from "#src/http/serve.ts";
 import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import {
   certificates,

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { VirtualClock } from "#src/base/clock.ts";
 import { type Log, silentLog } from "#src/base/log.ts";
-import { referenceScript } from "#src/cage/publication.ts";
-import { cageScripts, firstProtocol } from "#src/cage/script.ts";
+import { referenceScript } from "#src/contract/publication.ts";
+import { cageScripts, firstProtocol } from "#src/contract/script.ts";
 import { startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";

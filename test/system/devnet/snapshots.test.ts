@@ -11,7 +11,7 @@ import { devnetPort } from "#src/devnet/port.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { remoteSnapshots } from "#src/devnet/serve/snapshots.ts";
 import { SNAPSHOT_SUBJECT } from "#src/devnet/serve/subjects.ts";
-import { devnetApp } from "#src/edge/devnet/app.ts";
+import { devnetApp } from "#src/devnet/serve/admin/app.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";

@@ -9,7 +9,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
 import { readSlotsAhead } from "#src/devnet/genesis/genesis.ts";
 import { BLOCK_SUBJECT } from "#src/devnet/serve/subjects.ts";
-import { devnetApp } from "#src/edge/devnet/app.ts";
+import { devnetApp } from "#src/devnet/serve/admin/app.ts";
 import { certificates, checkRows, checkSnapshots, ledgerInRows, ledgerOf, spend } from "../../support/devnet/devnet.ts";
 import { indexRows, rebuiltRows } from "../../support/devnet/devnetIndex.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";

@@ -9,8 +9,8 @@ import { encodeTransaction, type TransactionParts } from "#src/cardano/transacti
 import { encodeValue, lovelace } from "#src/cardano/value.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { devnetPort } from "#src/devnet/port.ts";
-import { devnetApp } from "#src/edge/devnet/app.ts";
-import { walletRoutes } from "#src/edge/devnet/wallet.ts";
+import { devnetApp } from "#src/devnet/serve/admin/app.ts";
+import { walletRoutes } from "#src/devnet/serve/admin/wallet.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import type { Store } from "#src/store/store.ts";
 import { devnetStore } from "../../support/devnet/devnet.ts";

@@ -23,7 +23,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { openStore } from "#src/store/store.ts";
-import { signal, waitForEnd } from "#src/embedded/processes.ts";
+import { signal, waitForEnd } from "#src/embedded/postgres/processes.ts";
 import { type Run, run, type RunOptions } from "./run.ts";
 
 const isRoot = process.platform === "linux" && process.getuid?.() === 0;

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { createLog } from "#src/base/log.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 
 const [folder, port] = process.argv.slice(2);
 const say = (value: Record<string, unknown>) => void process.stdout.write(JSON.stringify(value) + "\n");

@@ -10,8 +10,8 @@ import process from "node:process";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
-import { startPostgres } from "#src/embedded/postgres.ts";
-import { commandOf, signal, startTimeOf, waitForEnd } from "#src/embedded/processes.ts";
+import { startPostgres } from "#src/embedded/postgres/postgres.ts";
+import { commandOf, signal, startTimeOf, waitForEnd } from "#src/embedded/postgres/processes.ts";
 import { openStore } from "#src/store/store.ts";
 import { type Run, run, type RunOptions } from "./run.ts";
 

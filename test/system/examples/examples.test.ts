@@ -8,7 +8,7 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/service/arbor.ts";

@@ -1,7 +1,7 @@
 /** The frozen external interfaces of a running service, independent of names in the code. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { isObject, type Json, toJson } from "#src/base/json.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { exposition } from "../../support/runtime/prometheusText.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import { appendInputs, notifyInputs } from "#src/runtime/turns/inputLog.ts";
+import { appendInputs, notifyInputs } from "#src/runtime/inputLog.ts";
 import type { EntityRef, WorkerStage } from "#src/runtime/types.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { readActor } from "../../support/runtime/readActor.ts";

@@ -9,7 +9,7 @@ import { turnActions } from "#src/base/turn.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import { appendInputs } from "#src/runtime/turns/inputLog.ts";
+import { appendInputs } from "#src/runtime/inputLog.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/placement/partitions.ts";
 import { workerSubject } from "#src/runtime/bus/protocol.ts";

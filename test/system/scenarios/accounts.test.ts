@@ -6,7 +6,7 @@ import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromBech32 } from "#src/cardano/bech32.ts";
 import { toHex } from "#src/base/bytes.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { lovelace, type Wallet, WalletClient } from "#src/client/wallets.ts";
 import { CslAccount } from "../../support/wallets/cslAccount.ts";
 import { readByCsl } from "../../support/ledger/readByCsl.ts";

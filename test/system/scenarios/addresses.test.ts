@@ -3,7 +3,7 @@
  * library too.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { CslAccount } from "../../support/wallets/cslAccount.ts";
 import { paymentKey } from "../../support/ledger/readByCsl.ts";

@@ -8,7 +8,7 @@ import { blake2b } from "@noble/hashes/blake2.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
-import { mnemonicEntropy, newMnemonic } from "#src/cardano/mnemonic.ts";
+import { mnemonicEntropy, newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { type OutsideServer, outsideServer } from "../../support/infra/externalServers.ts";
 import { readByCsl } from "../../support/ledger/readByCsl.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";

@@ -7,7 +7,7 @@ import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
 import { toHex } from "#src/base/bytes.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { ApiError } from "#src/client/http.ts";
 import { type FeeEstimate, lovelace, type Transaction } from "#src/client/wallets.ts";
 import { Paced } from "../../support/service/pacedScenario.ts";

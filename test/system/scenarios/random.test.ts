@@ -4,7 +4,7 @@
  */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { lovelace, type WalletAddress } from "#src/client/wallets.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 import { until } from "../../support/base/until.ts";

@@ -1,7 +1,7 @@
 /** Payments in the mempool over HTTP, of wallets of all kinds: `transactions-seen`, and the transitions of their actors. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sleep } from "#src/base/clock.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { lovelace, type Prefix, WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";

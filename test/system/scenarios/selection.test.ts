@@ -3,7 +3,7 @@
  * insufficient coins.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { type Constructed, lovelace, WalletClient } from "#src/client/wallets.ts";
 import { leastFee, leastLovelace, readByCsl } from "../../support/ledger/readByCsl.ts";
 import { CslAccount } from "../../support/wallets/cslAccount.ts";

@@ -5,7 +5,7 @@
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromBech32 } from "#src/cardano/bech32.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { type Constructed, type Decoded, type Transaction, WalletClient } from "#src/client/wallets.ts";
 import type { ApiError } from "#src/client/http.ts";
 import { Arbor } from "../../support/service/arbor.ts";

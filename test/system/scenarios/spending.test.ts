@@ -3,7 +3,7 @@
  * and rollbacks.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { lovelace, type Prefix, type WalletAddress, WalletClient } from "#src/client/wallets.ts";
 import { openStore } from "#src/store/store.ts";

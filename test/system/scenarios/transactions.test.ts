@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { type Decoded, lovelace, WalletClient } from "#src/client/wallets.ts";
 import { leastFee, paymentKey, readByCsl } from "../../support/ledger/readByCsl.ts";
 import { vectors } from "../../support/base/vectors.ts";

@@ -2,7 +2,7 @@
  * Sequential wallets: from words or an account's key, with different start blocks, their ids, changes, and deletion.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { lovelace, type Wallet, WalletClient } from "#src/client/wallets.ts";
 import { CslAccount } from "../../support/wallets/cslAccount.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";

@@ -1,5 +1,5 @@
 /**
- * A signing service that is killed in the middle of its requests. `test/long/signer_processes.test.ts` has what else
+ * A signing service that is killed in the middle of its requests. `test/long/signerProcesses.test.ts` has what else
  * belongs to services in processes of their own.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -6,7 +6,7 @@ import { execFile, spawnSync } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EMPTY_ROOT } from "#src/cage/datum.ts";
+import { EMPTY_ROOT } from "#src/contract/datum.ts";
 import { type Provider, Scenario, scenarioProvider } from "../../support/service/scenario.ts";
 import { SignerClient, signerEnv } from "../../support/service/signerClient.ts";
 

@@ -1,8 +1,8 @@
 /** A pool's connections have the settings that the service relies on: on a stock server, and whatever the database says. */
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serverAccount } from "#src/embedded/account.ts";
-import { findBinaries } from "#src/embedded/binaries.ts";
+import { serverAccount } from "#src/embedded/postgres/account.ts";
+import { findBinaries } from "#src/embedded/postgres/binaries.ts";
 import { openLookupStore } from "#src/store/readPool.ts";
 import { databaseCheck } from "#src/app/health.ts";
 import { until } from "../../support/base/until.ts";

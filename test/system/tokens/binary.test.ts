@@ -1,7 +1,7 @@
 /** Keys and values that are any bytes, over HTTP in hexadecimal: whatever can be read can be requested. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
-import { bytesText } from "#src/cage/text.ts";
+import { bytesText } from "#src/contract/text.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { verifyFact } from "#src/client/proofs.ts";
 import { verifyFactSet } from "#src/client/factSet.ts";

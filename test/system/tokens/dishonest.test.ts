@@ -10,7 +10,7 @@ import { type CheckedTransaction, signTransaction, TokenClient } from "#src/clie
 import { addressText } from "#src/cardano/address.ts";
 import { addressOf, createKey, loadKey } from "#src/cli/keyFile.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { cases } from "../../support/base/longTests.ts";
 import { seeded } from "../../support/base/seededRandom.ts";

@@ -3,15 +3,15 @@
  * ledger's own bytes releases: the remaining rows are those of an index that never failed.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { tokenReleases } from "#actors/tokenRelease.ts";
+import { tokenReleases } from "#src/tokens/tokenRelease.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { refKey } from "#src/cardano/output.ts";
-import type { Touched } from "#src/cardano/projection.ts";
-import { cageMigrations } from "#src/cage/index/migrations.ts";
-import { cageProjection } from "#src/cage/index/projection.ts";
-import { readRequests, readToken } from "#src/cage/index/read.ts";
-import { readQuarantined, readReleaseOutcome, requestRelease } from "#src/cage/index/release.ts";
+import type { Touched } from "#src/chain/index/projection.ts";
+import { cageMigrations } from "#src/tokens/index/migrations.ts";
+import { cageProjection } from "#src/tokens/index/projection.ts";
+import { readRequests, readToken } from "#src/tokens/index/read.ts";
+import { readQuarantined, readReleaseOutcome, requestRelease } from "#src/tokens/index/release.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerStep } from "#src/chain/index/follower.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";

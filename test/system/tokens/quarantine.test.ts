@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { quarantinedTokens } from "#src/api/operator.ts";
+import { quarantinedTokens } from "#src/operators/api/operator.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";

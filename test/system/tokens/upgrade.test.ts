@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { type PastRequest, readHistory } from "#src/cage/index/history.ts";
-import { cageMigrations } from "#src/cage/index/migrations.ts";
+import { type PastRequest, readHistory } from "#src/tokens/index/history.ts";
+import { cageMigrations } from "#src/tokens/index/migrations.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";

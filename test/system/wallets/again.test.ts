@@ -1,6 +1,6 @@
 /** Wallets that are created again while they are being deleted. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/builders/builders.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { type Builders, createBuilders } from "#src/threads/builders.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
-import { appendInputs } from "#src/runtime/turns/inputLog.ts";
+import { appendInputs } from "#src/runtime/inputLog.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { createVault, type Vault } from "#src/vault/vault.ts";
+import { createVault, type Vault } from "#src/wallets/vault/vault.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";

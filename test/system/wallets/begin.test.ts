@@ -1,15 +1,15 @@
 /** How wallets are added to the index: once, for any number of attempts. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { beginner, ending, type SpecOf, type WalletLifeOptions } from "#actors/walletLife.ts";
+import { beginner, ending, type SpecOf, type WalletLifeOptions } from "#src/wallets/walletLife.ts";
 import { origin } from "#src/cardano/block.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { SPARE } from "#src/wallet/index/begin.ts";
-import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
-import type { CredentialRange } from "#src/wallet/index/types.ts";
-import { walletMigrations } from "#src/wallet/rows.ts";
-import { spendingMigrations } from "#src/wallet/spending.ts";
+import { SPARE } from "#src/wallets/index/begin.ts";
+import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
+import type { CredentialRange } from "#src/wallets/index/types.ts";
+import { walletMigrations } from "#src/wallets/rows.ts";
+import { spendingMigrations } from "#src/wallets/spending.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";

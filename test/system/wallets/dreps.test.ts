@@ -4,7 +4,7 @@ import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { drepId } from "#src/cardano/drepId.ts";
 import { hash256 } from "#src/cardano/hash.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { ApiError } from "#src/client/http.ts";
 import { WalletClient } from "#src/client/wallets.ts";

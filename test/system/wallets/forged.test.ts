@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { addressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
-import { HARD } from "#src/cardano/derivation.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { HARD } from "#src/cardano/keys/derivation.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { lovelace } from "#src/client/wallets.ts";
-import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
-import { openRoot } from "#src/wallet/keys/root.ts";
-import type { Path } from "#src/wallet/keys/types.ts";
+import { byronPathKey, randomAddress } from "#src/cardano/keys/byronAddress.ts";
+import { openRoot } from "#src/cardano/keys/root.ts";
+import type { Path } from "#src/cardano/keys/types.ts";
 import { byronAddress } from "../../support/chain/byron.ts";
 import { ADA, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 import { until } from "../../support/base/until.ts";

@@ -4,7 +4,7 @@
  */
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { Arbor } from "../../support/service/arbor.ts";

@@ -2,7 +2,7 @@
  * Workers killed during the creation of wallets and submissions for them: nothing is lost, duplicated or incomplete.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { lovelace, WalletClient } from "#src/client/wallets.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { Arbor } from "../../support/service/arbor.ts";

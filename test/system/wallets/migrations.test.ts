@@ -1,6 +1,6 @@
 /** Wallet migrations, and coin selections for external signers, over HTTP on a devnet. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { lovelace, type Prefix, WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/service/arbor.ts";

@@ -1,7 +1,7 @@
 /** The page of the wallet service in a browser, on a whole service with a devnet: what people do with wallets. */
 /// <reference lib="dom" />
 import { describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { Constructed } from "#src/client/wallets.ts";
 import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { itLong } from "../../support/base/longTests.ts";

@@ -8,7 +8,7 @@ import { silentLog } from "#src/base/log.ts";
 import { origin, type ScannedTransaction } from "#src/cardano/block.ts";
 import { readAddressHex } from "#src/cardano/address.ts";
 import { byronAddress } from "#src/cardano/byron.ts";
-import { HARD } from "#src/cardano/derivation.ts";
+import { HARD } from "#src/cardano/keys/derivation.ts";
 import { type OutRef, parseRefKey, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { lovelace, type Value } from "#src/cardano/value.ts";
@@ -20,17 +20,17 @@ import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { packCoins, unpackCoins } from "#src/wallet/build/packed.ts";
-import { beginWallet, prepareWallet } from "#src/wallet/index/begin.ts";
-import { walletIndexMigrations } from "#src/wallet/index/migrations.ts";
-import { walletProjection } from "#src/wallet/index/projection.ts";
-import { readAssets, readBuildable, readHoldings, readOwnUtxos } from "#src/wallet/index/read.ts";
-import { countOwnAddresses, ownersOf, readAddresses, storeRandomAddresses } from "#src/wallet/index/readAddresses.ts";
-import { readHistory, readTransaction } from "#src/wallet/index/readHistory.ts";
-import { storedOutput } from "#src/wallet/index/stored.ts";
-import { walletSupply } from "#src/wallet/index/supply.ts";
-import type { HistoryQuery, IndexedWallet, PendingTransaction } from "#src/wallet/index/types.ts";
-import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
+import { packCoins, unpackCoins } from "#src/wallets/builds/packed.ts";
+import { beginWallet, prepareWallet } from "#src/wallets/index/begin.ts";
+import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
+import { walletProjection } from "#src/wallets/index/projection.ts";
+import { readAssets, readBuildable, readHoldings, readOwnUtxos } from "#src/wallets/index/read.ts";
+import { countOwnAddresses, ownersOf, readAddresses, storeRandomAddresses } from "#src/wallets/index/readAddresses.ts";
+import { readHistory, readTransaction } from "#src/wallets/index/readHistory.ts";
+import { storedOutput } from "#src/wallets/index/stored.ts";
+import { walletSupply } from "#src/wallets/index/supply.ts";
+import type { HistoryQuery, IndexedWallet, PendingTransaction } from "#src/wallets/index/types.ts";
+import { byronPathKey, randomAddress } from "#src/cardano/keys/byronAddress.ts";
 import { MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
@@ -425,7 +425,7 @@ describe("addresses", () => {
 });
 
 async function credentials(address: string): Promise<string[]> {
-  const { credentialOf } = await import("#src/wallet/index/credential.ts");
+  const { credentialOf } = await import("#src/wallets/index/credential.ts");
   return [credentialOf(address)!];
 }
 

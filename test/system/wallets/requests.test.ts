@@ -12,7 +12,7 @@ import {
   holdRequest,
   requestMigrations,
   storeTransaction,
-} from "#src/wallet/requests.ts";
+} from "#src/wallets/requests.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 
 describe("a named request", () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { schemaMigrations } from "#src/app/schema.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { readSpending, releaseSpend, reserveSpends, type Spend } from "#src/wallet/spending.ts";
+import { readSpending, releaseSpend, reserveSpends, type Spend } from "#src/wallets/spending.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 const WALLET = "ab".repeat(20);

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listeningPort } from "#src/embedded/ports.ts";
+import { listeningPort } from "#src/embedded/postgres/ports.ts";
 import { DEVNET_PARTS, HELP, type Options, readOptions } from "#src/app/options.ts";
 import { checkPorts } from "#src/app/ports.ts";
 import { readServeOptions } from "#src/app/serveOptions.ts";

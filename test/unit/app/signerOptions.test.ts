@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { StartError } from "#src/app/context.ts";
 import { type Options, readOptions } from "#src/app/options.ts";
 import { readSeeds } from "#src/app/seedFiles.ts";

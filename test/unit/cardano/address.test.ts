@@ -18,10 +18,10 @@ import {
   scriptAddress,
 } from "#src/cardano/address.ts";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
-import { derivePath, parsePath, rootKey } from "#src/cardano/derivation.ts";
-import { keyHash, publicKey } from "#src/cardano/keys.ts";
-import { readKey } from "#src/cardano/keyText.ts";
-import { mnemonicEntropy } from "#src/cardano/mnemonic.ts";
+import { derivePath, parsePath, rootKey } from "#src/cardano/keys/derivation.ts";
+import { keyHash, publicKey } from "#src/cardano/keys/signingKey.ts";
+import { readKey } from "#src/cardano/keys/keyText.ts";
+import { mnemonicEntropy } from "#src/cardano/keys/mnemonic.ts";
 import { walletVectors } from "../../support/wallets/walletVectors.ts";
 
 function must(text: string): Address {

@@ -12,10 +12,10 @@ import {
   parsePath,
   rootKey,
   toPublic,
-} from "#src/cardano/derivation.ts";
-import { keyHash, newSeed, publicKey, sign, verify } from "#src/cardano/keys.ts";
-import { readKey, writeKey } from "#src/cardano/keyText.ts";
-import { mnemonicEntropy, mnemonicWords, newMnemonic } from "#src/cardano/mnemonic.ts";
+} from "#src/cardano/keys/derivation.ts";
+import { keyHash, newSeed, publicKey, sign, verify } from "#src/cardano/keys/signingKey.ts";
+import { readKey, writeKey } from "#src/cardano/keys/keyText.ts";
+import { mnemonicEntropy, mnemonicWords, newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { walletVectors } from "../../support/wallets/walletVectors.ts";
 import { cases } from "../../support/base/longTests.ts";
 

@@ -1,7 +1,7 @@
 /** The keys that signed a transaction, whichever form its set of signatures has. */
 import { expect, test } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { keyHash, newSeed, publicKey } from "#src/cardano/keys.ts";
+import { keyHash, newSeed, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { signingKeys } from "#src/cardano/signingKeys.ts";
 import { signUnchecked } from "#src/client/tokens.ts";

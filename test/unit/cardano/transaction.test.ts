@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { equalBytes, fromHex, toHex } from "#src/base/bytes.ts";
 import { as, CborError, decode, raw } from "#src/cardano/cbor.ts";
 import { constr, encodeData } from "#src/cardano/data.ts";
-import { publicKey, sign } from "#src/cardano/keys.ts";
+import { publicKey, sign } from "#src/cardano/keys/signingKey.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import {

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import { initHash } from "#src/cardano/hash.ts";
-import { newSeed } from "#src/cardano/keys.ts";
+import { newSeed } from "#src/cardano/keys/signingKey.ts";
 import { checkBytes, CheckedTransaction, checkTransaction, signTransaction } from "#src/client/checkedTransaction.ts";
 import { fromTransactions } from "#src/client/summary.ts";
 import { bound, elements, taken } from "../../support/ledger/editableTransactions.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
-import { bytesText } from "#src/cage/text.ts";
+import { bytesText } from "#src/contract/text.ts";
 import { addressText, enterpriseAddress } from "#src/cardano/address.ts";
 import { keyBytes } from "#src/client/factKey.ts";
 import { type FactProof, type FactQuestion, verifyFact } from "#src/client/proofs.ts";

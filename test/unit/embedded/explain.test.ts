@@ -1,6 +1,6 @@
 /** PostgreSQL's error output, explained. */
 import { expect, test } from "vitest";
-import { explainOutput } from "#src/embedded/explain.ts";
+import { explainOutput } from "#src/embedded/postgres/explain.ts";
 
 test.each([
   [

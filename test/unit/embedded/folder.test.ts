@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EmbeddedError } from "#src/embedded/errors.ts";
-import { lockFolder } from "#src/embedded/lock.ts";
-import { checkPort, explainListenError, freePort } from "#src/embedded/ports.ts";
-import { commandOf, signal, startTimeOf, waitForEnd } from "#src/embedded/processes.ts";
+import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
+import { lockFolder } from "#src/embedded/postgres/lock.ts";
+import { checkPort, explainListenError, freePort } from "#src/embedded/postgres/ports.ts";
+import { commandOf, signal, startTimeOf, waitForEnd } from "#src/embedded/postgres/processes.ts";
 
 describe("ports", () => {
   const use = { service: "the token service", port: 3000, option: "--port" };

@@ -7,7 +7,7 @@ import path from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { createTemporaryFolder, removeAbandonedFolders } from "#src/embedded/temporaryFolder.ts";
+import { createTemporaryFolder, removeAbandonedFolders } from "#src/embedded/postgres/temporaryFolder.ts";
 
 describe("temporary folders", () => {
   let root: string;

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { z, type ZodType } from "zod";
 import { delegationActor } from "#actors/delegation.ts";
-import { sharedWalletActor } from "#actors/shared-wallet.ts";
+import { sharedWalletActor } from "#actors/sharedWallet.ts";
 import { tokenActor } from "#actors/token.ts";
 import { transactionActor } from "#actors/transaction.ts";
 import { walletActor } from "#actors/wallet.ts";

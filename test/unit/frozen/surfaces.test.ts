@@ -9,10 +9,10 @@ import { HELP, readOptions } from "#src/app/options.ts";
 import { metrics } from "#src/base/metrics.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { commandsOf, pathOf } from "#src/cli/commandTree.ts";
-import { HttpFailure } from "#src/edge/failure.ts";
-import { refusal as operator } from "#src/edge/operator/status.ts";
-import { refusal as tokens } from "#src/edge/tokens/status.ts";
-import { refusal as wallets } from "#src/edge/wallets/status.ts";
+import { HttpFailure } from "#src/http/failure.ts";
+import { refusal as operator } from "#src/operators/http/status.ts";
+import { refusal as tokens } from "#src/tokens/http/status.ts";
+import { refusal as wallets } from "#src/wallets/http/status.ts";
 import { expectFrozen, expectFrozenLines } from "../../support/base/frozenFiles.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));

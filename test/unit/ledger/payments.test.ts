@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { minFee } from "#src/transaction/fee.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
-import { publicKey, sign } from "#src/cardano/keys.ts";
+import { publicKey, sign } from "#src/cardano/keys/signingKey.ts";
 import type { Encodable } from "#src/cardano/cbor.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";

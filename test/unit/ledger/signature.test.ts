@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
-import { publicKey, sign } from "#src/cardano/keys.ts";
+import { publicKey, sign } from "#src/cardano/keys/signingKey.ts";
 import { verifySignature } from "#src/ledger/signature.ts";
 
 const seed = new Uint8Array(32).fill(9);

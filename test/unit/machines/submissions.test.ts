@@ -11,7 +11,7 @@ import { describe, expect, it } from "vitest";
 import { initialTransition, type SnapshotFrom, transition } from "xstate";
 import { type TransactionEvent, transactionMachine } from "#machines/transaction.ts";
 import type { ScannedBlock } from "#src/cardano/block.ts";
-import { askedKey, type Row, type RowQuery, type Rows, type Touched } from "#src/cardano/projection.ts";
+import { askedKey, type Row, type RowQuery, type Rows, type Touched } from "#src/chain/index/projection.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { cases } from "../../support/base/longTests.ts";
 

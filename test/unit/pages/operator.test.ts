@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { delegationMachine } from "#machines/delegation.ts";
-import { sharedWalletMachine } from "#machines/shared-wallet.ts";
+import { sharedWalletMachine } from "#machines/sharedWallet.ts";
 import { tokenMachine } from "#machines/token.ts";
 import { transactionMachine } from "#machines/transaction.ts";
 import { walletMachine } from "#machines/wallet.ts";

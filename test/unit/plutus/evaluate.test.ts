@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { decode, type Encodable, encode } from "#src/cardano/cbor.ts";
 import { readOutput, type Utxo } from "#src/cardano/output.ts";
-import { cageScript } from "#src/cage/script.ts";
+import { cageScript } from "#src/contract/script.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import type { EvaluationInput } from "#src/plutus/types.ts";

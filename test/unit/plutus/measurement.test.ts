@@ -5,7 +5,7 @@ import { hash256 } from "#src/cardano/hash.ts";
 import { readOutput, type Utxo } from "#src/cardano/output.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
-import { costModelNames } from "#src/plutus/machine/costModelNames.ts";
+import { costModelNames } from "#src/plutus/costModelNames.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
 import { agrees, agreesWithThree, agreesWithTwo, plutusHash, refusesSaying } from "../../support/plutus/scripts.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cageScript, cageScripts } from "#src/cage/script.ts";
+import { cageScript, cageScripts } from "#src/contract/script.ts";
 import { concat } from "#src/base/bytes.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { isWellFormed } from "#src/plutus/wellFormed.ts";

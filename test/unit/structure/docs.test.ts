@@ -208,7 +208,7 @@ describe("documentation", () => {
         .map(({ name }) => `${folder}/${name}`);
     const modules = foldersOf("src");
     // routes and pages have a folder for each service
-    const within = modules.filter((name) => !["src/edge", "src/pages", "src/app", "src/embedded"].includes(name));
+    const within = modules.filter((name) => !["src/http", "src/pages", "src/app", "src/embedded"].includes(name));
     const folders = [...modules, ...within.flatMap(foldersOf)];
     expect(folders.filter((name) => !text.includes(`| \`${name}\``))).toEqual([]);
   });
@@ -216,7 +216,7 @@ describe("documentation", () => {
   it("has this checkout as its newest release, with what it works with", () => {
     const manifest = readFileSync(path.join(root, "package.json"), "utf8");
     const { version, engines } = JSON.parse(manifest) as { version: string; engines: { node: string } };
-    const blueprint = readFileSync(path.join(root, "src/cage/blueprint.json"), "utf8");
+    const blueprint = readFileSync(path.join(root, "src/contract/blueprint.json"), "utf8");
     const [, release, text] = /^## (\S+)$([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(readPage("CHANGELOG.md"))!;
     expect(release).toBe(version);
     const row = (program: string) => new RegExp(`^\\| ${program} +\\| (.*?) +\\|$`, "m").exec(text!)?.[1];

@@ -10,11 +10,11 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/base"],
   ["machines", "src/cardano", "src/forestry", "src/store"],
   ["src/api", "src/runtime", "src/plutus", "src/transaction", "src/node"],
-  ["src/ledger", "src/cage", "src/wallet", "src/vault", "src/builders"],
+  ["src/ledger", "src/contract", "src/wallets", "src/wallets/vault", "src/threads"],
   ["src/chain"],
   ["src/devnet", "src/embedded"],
   ["actors"],
-  ["src/edge", "src/client", "src/pages"],
+  ["src/http", "src/client", "src/pages"],
   ["src/app"],
   ["src/cli", "src/packages"],
 ];
@@ -27,8 +27,8 @@ const layerOf = new Map(LAYERS.flatMap((modules, layer) => modules.map((name) =>
 const NEIGHBOURS: Record<string, readonly string[]> = {
   "src/forestry": ["src/cardano"],
   "src/pages": ["src/client"],
-  "src/builders": ["src/cage", "src/ledger", "src/wallet"],
-  "src/vault": ["src/builders", "src/wallet"],
+  "src/threads": ["src/contract", "src/ledger", "src/wallets"],
+  "src/wallets/vault": ["src/threads", "src/wallets"],
 };
 
 function moduleOf(file: string): string {
@@ -149,7 +149,7 @@ describe("SQL", () => {
   });
 
   it("occurs in no HTTP route and in no composition", () => {
-    const modules = ["src/edge", "src/client", "src/pages", "src/app", "src/cli"];
+    const modules = ["src/http", "src/client", "src/pages", "src/app", "src/cli"];
     expect(
       [...sqlByFile].filter(([file, statements]) => modules.includes(moduleOf(file)) && statements.length > 0)
         .map(([file]) => file),

@@ -11,7 +11,7 @@ const LIGHT = [
   "src/forestry/trie.ts",
   "src/forestry/verify.ts",
   "src/cardano/address.ts",
-  "src/cardano/keys.ts",
+  "src/cardano/keys/signingKey.ts",
   "src/client/browser.ts",
   "src/client/wallets.ts",
   "src/packages/client.ts",
@@ -19,8 +19,8 @@ const LIGHT = [
   "src/packages/clientReplicas.ts",
   "src/packages/forestry.ts",
   "src/client/summary.ts",
-  "src/api/wallets/wallets.ts",
-  "src/api/wallets/transactions.ts",
+  "src/wallets/api/wallets.ts",
+  "src/wallets/api/transactions.ts",
 ];
 const HEAVY = /^(@blaze-cardano\/|@cardano-sdk\/|scalus|postgres|nats|node:|process$|buffer$)/;
 

@@ -1,6 +1,6 @@
 /** The documents of Yaci Store's own API that are not those of Blockfrost, as far as they are used. */
 import { z } from "zod";
-import { costModelNames } from "#src/plutus/machine/costModelNames.ts";
+import { costModelNames } from "#src/plutus/costModelNames.ts";
 import { count, hash, parametersDocument, whole } from "#src/chain/provider/blockfrost/documents.ts";
 
 /** An account, with what the store's node says; amounts are numbers. */

@@ -3,11 +3,11 @@ import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { pbkdf2Sync } from "node:crypto";
 import { chacha20orig } from "@noble/ciphers/chacha.js";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
-import { HARD, type SecretNode, toPublic } from "#src/cardano/derivation.ts";
-import { mnemonicEntropy, newMnemonic } from "#src/cardano/mnemonic.ts";
-import { byronPathKey, randomAddress } from "#src/wallet/keys/byronAddress.ts";
-import { descender, masterKey } from "#src/wallet/keys/master.ts";
-import { hashPassphrase } from "#src/wallet/keys/seal.ts";
+import { HARD, type SecretNode, toPublic } from "#src/cardano/keys/derivation.ts";
+import { mnemonicEntropy, newMnemonic } from "#src/cardano/keys/mnemonic.ts";
+import { byronPathKey, randomAddress } from "#src/cardano/keys/byronAddress.ts";
+import { descender, masterKey } from "#src/cardano/keys/master.ts";
+import { hashPassphrase } from "#src/cardano/keys/seal.ts";
 import { ADA, ASSETS, PASSPHRASE, type World } from "../world.ts";
 
 export const BYRON = "byron-wallets";

@@ -1,6 +1,6 @@
 /** Wallets of Byron: API/Byron/Wallets.hs, Addresses.hs, CoinSelections.hs, HWWallets.hs and Network.hs */
 import { expect } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { cases, flow, type Table } from "../table.ts";
 import { NAMES, noRootKey, noSuchWallet, WRONG_PASSPHRASE } from "../words.ts";
 import { ADA, lovelace, MIN_UTXO, PASSPHRASE, payment, type World } from "../world.ts";

@@ -1,6 +1,6 @@
 /** API/Shelley/HWWallets.hs */
 import { expect } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { Wallet } from "#src/client/wallets.ts";
 import { CslAccount } from "../../../support/wallets/cslAccount.ts";
 import { flow, type Table } from "../table.ts";

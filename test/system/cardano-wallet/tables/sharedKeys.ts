@@ -1,7 +1,7 @@
 /** Account keys and bodies of shared wallets. */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { toBech32 } from "#src/cardano/bech32.ts";
-import { mnemonicEntropy, newMnemonic } from "#src/cardano/mnemonic.ts";
+import { mnemonicEntropy, newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { World } from "../world.ts";
 
 const HARD = 0x8000_0000;

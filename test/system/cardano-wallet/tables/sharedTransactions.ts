@@ -1,6 +1,6 @@
 /** API/Shared/Transactions.hs */
 import { expect } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { Transaction } from "#src/client/wallets.ts";
 import { cases, flow, row, type Table } from "../table.ts";
 import { noSuchTransaction, noSuchWallet } from "../words.ts";

@@ -1,6 +1,6 @@
 /** API/Shared/Wallets.hs and API/Shared/Addresses.hs */
 import { expect } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { cases, flow, row, type Table } from "../table.ts";
 import { headerAnswer, HEADERS_WITHOUT_BODY, noSuchWallet } from "../words.ts";
 import { ADA, lovelace, MIN_UTXO, PASSPHRASE, payment, type World } from "../world.ts";

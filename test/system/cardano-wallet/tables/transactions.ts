@@ -1,6 +1,6 @@
 /** API/Shelley/Transactions.hs */
 import { expect } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { Transaction } from "#src/client/wallets.ts";
 import { cases, flow, type Row, row, type Table } from "../table.ts";
 import { METADATA_TOO_LONG, noSuchTransaction, noSuchWallet, NOT_BENEFICIAL, WRONG_PASSPHRASE } from "../words.ts";

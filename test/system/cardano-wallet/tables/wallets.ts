@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { fromBech32 } from "#src/cardano/bech32.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { cases, flow, type Table } from "../table.ts";
 import {
   headerAnswer,

@@ -1,7 +1,7 @@
 /** The whole service rebuilds the streams of a nats-server, asked over HTTP and by `arbor events rebuild`. */
 import { AckPolicy, connect, type JetStreamManager, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMnemonic } from "#src/cardano/mnemonic.ts";
+import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { OperatorClient } from "#src/client/operators.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { STREAM } from "#src/runtime/events/jetStream.ts";

@@ -1,6 +1,6 @@
 /**
  * Transitions wait in the outbox while their stream is away. The test answers JetStream's requests on an embedded
- * endpoint itself, because it needs faults at exact moments; `test/long/stream_cluster.test.ts` has a real cluster.
+ * endpoint itself, because it needs faults at exact moments; `test/long/streamCluster.test.ts` has a real cluster.
  */
 import { expect, test } from "vitest";
 import { createLog } from "#src/base/log.ts";

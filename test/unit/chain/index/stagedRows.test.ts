@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Row, RowQuery } from "#src/cardano/projection.ts";
+import type { Row, RowQuery } from "#src/chain/index/projection.ts";
 import { PrefetchedRows } from "#src/chain/index/stagedRows.ts";
 
 const stored: readonly Row[] = [{ id: "a", n: 1n }, { id: "a", n: 2n }, { id: "b", n: 3n }];

@@ -46,17 +46,17 @@ describe("the bundle", () => {
       "src/cardano",
       "src/cli",
       "src/client",
-      "src/wallet",
+      "src/wallets",
     ]);
     expect(inputs.filter((name) => /^src\/(app|client|wallet)\//.test(name)).sort()).toEqual([
       "src/app/logOptions.ts",
       "src/app/serveHelp.ts",
       "src/client/http.ts",
-      "src/wallet/keys/account.ts",
-      "src/wallet/keys/byronAddress.ts",
-      "src/wallet/shared/account.ts",
-      "src/wallet/shared/script.ts",
-      "src/wallet/shared/validate.ts",
+      "src/cardano/keys/account.ts",
+      "src/cardano/keys/byronAddress.ts",
+      "src/wallets/shared/account.ts",
+      "src/wallets/shared/script.ts",
+      "src/wallets/shared/validate.ts",
     ]);
     const packages = inputs.flatMap((name) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1] ?? []);
     expect([...new Set(packages)].sort()).toEqual([

@@ -9,7 +9,7 @@ import { parseAddress } from "#src/cardano/address.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { readNative } from "#src/cardano/nativeScript.ts";
 import { run } from "#src/cli/cardanoWallet/program.ts";
-import { fromNative, scriptText } from "#src/wallet/shared/script.ts";
+import { fromNative, scriptText } from "#src/wallets/shared/script.ts";
 import { runProgram } from "../../../support/cli/programs.ts";
 import { walletVectors } from "../../../support/wallets/walletVectors.ts";
 

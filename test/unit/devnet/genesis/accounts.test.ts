@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { hexAddressText } from "#src/cardano/address.ts";
-import { keyHash, publicKey } from "#src/cardano/keys.ts";
+import { keyHash, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { accountAddress, ACCOUNTS_MNEMONIC, devnetAccounts } from "#src/devnet/genesis/accounts.ts";
 import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
 import { hash256 } from "#src/cardano/hash.ts";

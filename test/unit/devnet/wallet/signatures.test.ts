@@ -5,7 +5,7 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { type Credential, enterpriseAddress, rewardAddress } from "#src/cardano/address.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
-import { keyHash, publicKey, sign } from "#src/cardano/keys.ts";
+import { keyHash, publicKey, sign } from "#src/cardano/keys/signingKey.ts";
 import { encodeNative, nativeHash, type NativeScript } from "#src/cardano/nativeScript.ts";
 import { type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import {

@@ -4,7 +4,7 @@
  * from "000".
  */
 import { expect, test } from "vitest";
-import { costModelNames } from "#src/plutus/machine/costModelNames.ts";
+import { costModelNames } from "#src/plutus/costModelNames.ts";
 import { yaciParameters } from "#src/chain/provider/yaci/documents.ts";
 
 const names = costModelNames(0);

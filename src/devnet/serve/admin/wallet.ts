@@ -1,0 +1,439 @@
+/**
+ * The development wallet for pages (`/wallet-sdk.js`) and its endpoints, in the JSON of Yaci DevKit. Only a devnet has
+ * them: the keys are public.
+ *
+ * Refusals of what CIP-30 defines carry its error beside the usual members: `type`, the number as `code`, the sentence as
+ * `info`, and the code of this service as `reason`.
+ */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import { VERSION } from "#src/base/version.ts";
+import * as api from "#src/devnet/api/devnetWallet.ts";
+import { type Address, addressText, parseAddress, readAddress } from "#src/cardano/address.ts";
+import { as, asInt, CborError, decodeAll, encode } from "#src/cardano/cbor.ts";
+import { readWitnesses } from "#src/cardano/conway/witnesses.ts";
+import type { LedgerFailure } from "#src/cardano/failure.ts";
+import { describeFailure } from "#src/cardano/failureText.ts";
+import { addWitnesses, transactionHash } from "#src/cardano/transaction.ts";
+import { encodeValue, nameOf, policyOf, readValue, type Value } from "#src/cardano/value.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
+import { DevnetWallet, unspentOutputHex, type WalletAccount, type WalletServices } from "#src/devnet/wallet/wallet.ts";
+import { answeredBy } from "#src/http/errors.ts";
+import { HttpFailure } from "#src/http/failure.ts";
+import { readPages, sending } from "#src/http/pages.ts";
+import { endpoint } from "#src/http/route.ts";
+import { untilInBlock } from "#src/devnet/serve/admin/untilInBlock.ts";
+
+/** What the wallet's endpoints depend on. */
+export interface WalletRoutesOptions {
+  readonly devnet: WalletServices["devnet"] & Pick<Devnet, "blockMs">;
+  /** The port to the same devnet. */
+  readonly port: WalletServices["port"] & Pick<ChainPort, "inMempool">;
+  /** How long a transfer waits for its block, in ms. */
+  readonly transferMs?: number;
+}
+
+const PREFIX = "/api/v1/wallet";
+const UNKNOWN_ACCOUNT = "There is no such account: the accounts are 0 to 19.";
+/** The largest quantity of an output. */
+const MOST = (1n << 64n) - 1n;
+
+/** An error of CIP-30: its type and number, such as `TxSignError` 1, which is `ProofGeneration`. */
+type Cip30Error = readonly [type: string, code: number];
+const INVALID_REQUEST: Cip30Error = ["APIError", -1];
+const INTERNAL_ERROR: Cip30Error = ["APIError", -2];
+
+/** The status of each failure of the wallet, and its error of CIP-30. */
+const CIP30: Readonly<Record<string, readonly [status: ContentfulStatusCode, error: Cip30Error]>> = {
+  undecodable: [400, INVALID_REQUEST],
+  bad_address: [400, INVALID_REQUEST],
+  bad_value: [400, INVALID_REQUEST],
+  account_unknown: [404, INVALID_REQUEST],
+  cannot_sign: [400, ["TxSignError", 1]],
+  refused_by_ledger: [400, ["TxSendError", 2]],
+  key_unknown: [400, ["DataSignError", 1]],
+  address_without_key: [400, ["DataSignError", 2]],
+  network_unreachable: [503, INTERNAL_ERROR],
+  devnet_unavailable: [503, INTERNAL_ERROR],
+  mempool_full: [503, INTERNAL_ERROR],
+};
+
+/** The status of each failure of a payment, and Yaci DevKit's code. */
+const PAYMENT: Readonly<Record<string, readonly [status: ContentfulStatusCode, errorCode: string]>> = {
+  account_unknown: [404, "ACCOUNT_NOT_FOUND"],
+  bad_address: [400, "INVALID_ADDRESS"],
+  sender_without_key: [400, "INVALID_ADDRESS"],
+  bad_amount: [400, "INVALID_AMOUNT"],
+  amount_too_small: [400, "MIN_UTXO_NOT_MET"],
+  not_enough_money: [422, "INSUFFICIENT_FUNDS"],
+  too_large: [422, "BUILD_ERROR"],
+  undecodable: [400, "INVALID_TX"],
+  bad_witness_set: [400, "INVALID_WITNESS"],
+  // an input was spent, or rolled back, meanwhile
+  cannot_sign: [422, "TRANSACTION_FAILED"],
+  refused_by_ledger: [422, "TRANSACTION_FAILED"],
+  network_unreachable: [503, "SERVICE_UNAVAILABLE"],
+  devnet_unavailable: [503, "SERVICE_UNAVAILABLE"],
+  mempool_full: [503, "SERVICE_UNAVAILABLE"],
+};
+
+/** The refusal of a call of CIP-30; a failure without a status is internal. */
+function refusal({ code: reason, message: info, details }: Failure): Error {
+  const known = CIP30[reason];
+  if (!known) return new Error(`unexpected failure: ${reason}: ${info}`);
+  const [status, [type, code]] = known;
+  return new HttpFailure(status, reason, info, details, { type, code, info, reason });
+}
+
+/** The refusal of a payment; a failure without a status is internal. */
+function paymentRefusal({ code, message, details }: Failure): Error {
+  const known = PAYMENT[code];
+  if (!known) return new Error(`unexpected failure: ${code}: ${message}`);
+  const [status, errorCode] = known;
+  return new HttpFailure(status, code, message, details, { success: false, errorCode, message });
+}
+
+const answered = answeredBy(refusal);
+const paid = answeredBy(paymentRefusal);
+
+const refusing = (description: string) => ({ description, schema: api.walletError });
+const AWAY = refusing("`network_unreachable`, `devnet_unavailable`, `mempool_full`, `unavailable`");
+const BAD_ORIGIN = "`bad_origin`: the request is from a page whose origin is not in `--devnet-origins`";
+const ACCOUNT_UNKNOWN = { 404: refusing("`account_unknown`") };
+const SIGNING = { 403: BAD_ORIGIN, 413: "`body_too_large`", 503: AWAY };
+
+/** Adds `/wallet-sdk.js` and `/api/v1/wallet/…`. One function, since it only declares endpoints. */
+export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): void {
+  const { devnet, port, transferMs = 10_000 } = options;
+  const wallet = new DevnetWallet({ devnet, port });
+  const network = devnet.network.id;
+  /** Id of the account that pages get when they enable the wallet. */
+  let active = "0";
+
+  function accountOf(id: string): WalletAccount {
+    const account = wallet.account(id);
+    if (account) return account;
+    throw refusal({ code: "account_unknown", message: UNKNOWN_ACCOUNT });
+  }
+  const payable = (text: string): Address => {
+    const address = paid(parseAddress(text, network));
+    if (address.kind !== "reward") return address;
+    throw paymentRefusal({ code: "bad_address", message: "A payment cannot be sent to a reward address." });
+  };
+
+  app.get("/wallet-sdk.js", (c) => sdk(c, "wallet-sdk.js"));
+
+  endpoint(app, "get", `${PREFIX}/health`, {
+    summary: "Whether the wallet is there",
+    answer: api.health,
+  }, async () => ({ status: "ok", service: "arbor-devnet-wallet", version: VERSION }));
+
+  endpoint(app, "get", `${PREFIX}/accounts`, {
+    summary: "The accounts of the development wallet",
+    answer: api.accounts,
+  }, async () => ({ accounts: wallet.accounts.map(accountView) }));
+
+  endpoint(app, "get", `${PREFIX}/accounts/:id`, {
+    summary: "An account of the development wallet",
+    params: api.idParam,
+    answer: api.account,
+    refusals: ACCOUNT_UNKNOWN,
+  }, async ({ params: { id } }) => accountView(accountOf(id)));
+
+  endpoint(app, "get", `${PREFIX}/active-account`, {
+    summary: "The account that pages get when they enable the wallet",
+    answer: api.activeAccount,
+  }, async () => {
+    const { address, name } = accountOf(active);
+    return { accountId: active, address: addressText(address), name };
+  });
+
+  endpoint(app, "put", `${PREFIX}/active-account`, {
+    summary: "Choose the account that pages get when they enable the wallet",
+    body: api.activateBody,
+    answer: api.activated,
+    refusals: { 403: BAD_ORIGIN, ...ACCOUNT_UNKNOWN, 413: "`body_too_large`" },
+  }, async ({ body: { accountId } }) => {
+    active = accountOf(accountId).id;
+    return { accountId, status: "active" };
+  });
+
+  endpoint(app, "post", `${PREFIX}/sign-tx`, {
+    summary: "Sign a transaction with the keys of an account that it needs",
+    body: api.signTxBody,
+    answer: api.signedTx,
+    refusals: {
+      400: refusing("`bad_request`, `malformed_json`, `undecodable`, `cannot_sign`"),
+      ...ACCOUNT_UNKNOWN,
+      ...SIGNING,
+    },
+  }, async ({ body: { txCbor, accountId, partialSign } }) => {
+    const { witnessSet, hash } = answered(await wallet.sign(accountOf(accountId), fromHex(txCbor), partialSign));
+    return { witnessSet: toHex(witnessSet), txHash: hash };
+  });
+
+  endpoint(app, "post", `${PREFIX}/sign-data`, {
+    summary: "Sign data for an address (CIP-8)",
+    body: api.signDataBody,
+    answer: api.signedData,
+    refusals: {
+      400: refusing("`bad_request`, `malformed_json`, `bad_address`, `address_without_key`, `key_unknown`"),
+      ...ACCOUNT_UNKNOWN,
+      ...SIGNING,
+    },
+  }, async ({ body: { address, payload, accountId } }) => {
+    const account = accountOf(accountId);
+    const of = address === undefined ? account.address : answered(addressOf(address));
+    const { signature, key } = answered(wallet.signData(account, of, fromHex(payload)));
+    return { signature: toHex(signature), key: toHex(key) };
+  });
+
+  endpoint(app, "post", `${PREFIX}/submit-tx`, {
+    summary: "Submit a signed transaction; responds with its hash",
+    body: api.submitBody,
+    answer: api.hexText,
+    produces: "text/plain",
+    refusals: { 400: refusing("`bad_request`, `malformed_json`, `undecodable`, `refused_by_ledger`"), ...SIGNING },
+  }, async ({ body: { txCbor }, context }) => context.text(answered(await submitted(wallet, fromHex(txCbor)))));
+
+  endpoint(app, "post", `${PREFIX}/build-tx`, {
+    summary: "Build a payment without signatures",
+    body: api.buildTxBody,
+    answer: api.builtTx,
+    refusals: {
+      400: refusing(
+        "`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `sender_without_key`, `amount_too_small`",
+      ),
+      422: refusing("`not_enough_money`, `too_large`"),
+      ...SIGNING,
+    },
+  }, async ({ body: { senderAddress, receiverAddress, amounts } }) => {
+    const [from, to] = [paid(parseAddress(senderAddress, network)), payable(receiverAddress)];
+    const { transaction, hash } = paid(await wallet.build(from, to, total(amounts)));
+    return { success: true, txCbor: toHex(transaction), txHash: hash };
+  });
+
+  endpoint(app, "post", `${PREFIX}/assemble-tx`, {
+    summary: "Add the signatures of a witness set to a transaction",
+    body: api.assembleTxBody,
+    answer: api.assembledTx,
+    refusals: {
+      400: refusing("`bad_request`, `malformed_json`, `undecodable`, `bad_witness_set`"),
+      403: BAD_ORIGIN,
+      413: "`body_too_large`",
+    },
+  }, async ({ body: { txCbor, witnessCbor } }) => {
+    const added = decoded(
+      paymentRefusal,
+      "bad_witness_set",
+      "a witness set",
+      () => readWitnesses(decodeAll(fromHex(witnessCbor))),
+    );
+    const transaction = fromHex(txCbor);
+    const signed = decoded(paymentRefusal, "undecodable", "a transaction", () => addWitnesses(transaction, added));
+    return { success: true, signedTxCbor: toHex(signed) };
+  });
+
+  endpoint(app, "post", `${PREFIX}/transfer`, {
+    summary: "Pay from an account; responds when a block contains the payment, or after ten seconds",
+    body: api.transferBody,
+    answer: api.transferred,
+    refusals: {
+      400: refusing("`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `amount_too_small`"),
+      ...ACCOUNT_UNKNOWN,
+      422: refusing("`not_enough_money`, `too_large`, `cannot_sign`, `refused_by_ledger`"),
+      ...SIGNING,
+    },
+  }, async ({ body: { accountId, receiverAddress, amounts } }) => {
+    const account = wallet.account(accountId);
+    if (!account) throw paymentRefusal({ code: "account_unknown", message: UNKNOWN_ACCOUNT });
+    const { transaction } = paid(await wallet.build(account.address, payable(receiverAddress), total(amounts)));
+    const { witnessSet } = paid(await wallet.sign(account, transaction, false));
+    const signed = addWitnesses(transaction, readWitnesses(decodeAll(witnessSet)));
+    const txHash = paid(await submitted(wallet, signed));
+    if (devnet.blockMs > 0) await untilInBlock(port, txHash, transferMs);
+    return { success: true, txHash, message: "Transaction submitted successfully" };
+  });
+
+  endpoint(app, "get", `${PREFIX}/cip30/network-id`, {
+    summary: "The network id (CIP-30 getNetworkId)",
+    answer: api.networkId,
+  }, async () => network);
+
+  const refusals = {
+    400: refusing("`bad_request`, `bad_value`, `page_out_of_range`"),
+    ...ACCOUNT_UNKNOWN,
+    503: AWAY,
+  };
+  const reading = { params: api.accountParam, refusals };
+
+  endpoint(app, "get", `${PREFIX}/cip30/:account/balance`, {
+    summary: "CBOR of everything that an account has (CIP-30 getBalance)",
+    ...reading,
+    answer: api.hexText,
+    produces: "text/plain",
+  }, async ({ params: { account }, context }) => {
+    const value = answered(await wallet.balance(accountOf(account)));
+    return context.text(toHex(encode(encodeValue(value))));
+  });
+
+  endpoint(app, "get", `${PREFIX}/cip30/:account/utxos`, {
+    summary: "CBOR of unspent outputs (CIP-30 getUtxos); null where they do not cover the amount",
+    ...reading,
+    query: api.utxosQuery,
+    answer: api.hexListOrNull,
+  }, async ({ params: { account }, query: { amount, ...paging } }) => {
+    const utxos = answered(await wallet.utxos(accountOf(account), amount === undefined ? undefined : valueOf(amount)));
+    return utxos ? pageOf(utxos, paging).map(unspentOutputHex) : null;
+  });
+
+  endpoint(app, "get", `${PREFIX}/cip30/:account/collateral`, {
+    summary: "CBOR of outputs for a collateral (CIP-30 getCollateral); null where there are none",
+    ...reading,
+    query: api.collateralQuery,
+    answer: api.hexListOrNull,
+  }, async ({ params: { account }, query: { amount } }) => {
+    const utxos = answered(
+      await wallet.collateral(accountOf(account), amount === undefined ? undefined : coinOf(amount)),
+    );
+    return utxos ? utxos.map(unspentOutputHex) : null;
+  });
+
+  endpoint(app, "get", `${PREFIX}/cip30/:account/used-addresses`, {
+    summary: "Bytes of the account's address (CIP-30 getUsedAddresses)",
+    ...reading,
+    query: api.paging,
+    answer: api.hexList,
+  }, async ({ params: { account }, query }) => pageOf([accountOf(account).address.hex], query));
+
+  endpoint(app, "get", `${PREFIX}/cip30/:account/change-address`, {
+    summary: "Bytes of the account's address (CIP-30 getChangeAddress)",
+    ...reading,
+    answer: api.hexText,
+    produces: "text/plain",
+  }, async ({ params: { account }, context }) => context.text(accountOf(account).address.hex));
+
+  endpoint(app, "get", `${PREFIX}/cip30/:account/reward-addresses`, {
+    summary: "Bytes of the account's reward address (CIP-30 getRewardAddresses)",
+    ...reading,
+    answer: api.hexList,
+  }, async ({ params: { account } }) => [accountOf(account).rewardAddress.hex]);
+
+  endpoint(app, "get", `${PREFIX}/decode/address`, {
+    summary: "The text of an address",
+    query: api.decodeQuery,
+    answer: api.hexText,
+    produces: "text/plain",
+    refusals: { 400: refusing("`bad_request`, `bad_address`") },
+  }, async ({ query: { cborHex }, context }) => context.text(addressText(answered(readAddress(fromHex(cborHex))))));
+
+  endpoint(app, "get", `${PREFIX}/decode/value`, {
+    summary: "A value as JSON",
+    query: api.decodeQuery,
+    answer: api.value,
+    refusals: { 400: refusing("`bad_request`, `bad_value`") },
+  }, async ({ query: { cborHex } }) => valueView(valueOf(cborHex)));
+}
+
+const sdk = sending(readPages(new URL("../../../pages/devnet/", import.meta.url)), {
+  "x-content-type-options": "nosniff",
+  // pages of any origin may load it
+  "cross-origin-resource-policy": "cross-origin",
+});
+
+function accountView({ id, name, address, rewardAddress }: WalletAccount) {
+  return { id, name, address: addressText(address), stakeAddress: addressText(rewardAddress), default: true };
+}
+
+/** An address as CIP-30 allows it: its bytes in hexadecimal, or its text. */
+function addressOf(text: string): Result<Address, Failure> {
+  return isHex(text.toLowerCase()) ? readAddress(fromHex(text)) : parseAddress(text);
+}
+
+/** A page of a list; the first one exists always. @throws {HttpFailure} `PaginateError` of CIP-30 for pages after the last one. */
+function pageOf<T>(
+  items: readonly T[],
+  { page = 0, limit }: { page?: number | undefined; limit?: number | undefined },
+) {
+  const size = limit ?? Math.max(1, items.length);
+  if (page > 0 && page * size >= items.length) {
+    const reason = "page_out_of_range";
+    throw new HttpFailure(400, reason, `There is no page ${page}: there are ${items.length} items.`, undefined, {
+      type: "PaginateError",
+      maxSize: items.length,
+      reason,
+    });
+  }
+  return items.slice(page * size, (page + 1) * size);
+}
+
+/** What is read from CBOR; `refuse` makes the refusal of bytes that are not `what`. */
+function decoded<T>(refuse: (failure: Failure) => Error, code: string, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+    throw refuse({ code, message: `The bytes are not ${what}: ${error.message}.` });
+  }
+}
+
+/** A value from its CBOR. @throws {HttpFailure} 400 `bad_value` */
+function valueOf(hex: string): Value {
+  return decoded(refusal, "bad_value", "a value", () => {
+    const value = readValue(decodeAll(fromHex(hex)));
+    if ([value.lovelace, ...value.assets.values()].some((quantity) => quantity < 0n || quantity > MOST)) {
+      throw new CborError("a quantity is negative or has more than 64 bits");
+    }
+    return value;
+  });
+}
+
+/** Lovelace from its CBOR. @throws {HttpFailure} 400 `bad_value` */
+function coinOf(hex: string): bigint {
+  return decoded(refusal, "bad_value", "an amount of lovelace", () => {
+    const lovelace = asInt(as(decodeAll(fromHex(hex)), "int"));
+    if (lovelace < 0n || lovelace > MOST) throw new CborError("it is negative or has more than 64 bits");
+    return lovelace;
+  });
+}
+
+/** The sum of Yaci DevKit's amounts. @throws {HttpFailure} 400 `bad_amount` */
+function total(amounts: readonly { readonly unit: string; readonly quantity: string }[]): Value {
+  const sums = new Map<string, bigint>();
+  for (const { unit, quantity } of amounts) {
+    const id = unit.toLowerCase();
+    const amount = BigInt(quantity);
+    const sum = (sums.get(id) ?? 0n) + amount;
+    if (amount === 0n || sum > MOST) {
+      throw paymentRefusal({ code: "bad_amount", message: `Quantities must be from 1 to ${MOST}.` });
+    }
+    sums.set(id, sum);
+  }
+  const lovelace = sums.get("lovelace") ?? 0n;
+  sums.delete("lovelace");
+  return { lovelace, assets: sums };
+}
+
+function valueView({ lovelace, assets }: Value) {
+  const list = [...assets].map(([asset, quantity]) => ({
+    policyId: policyOf(asset),
+    assetName: `0x${nameOf(asset)}`,
+    quantity: String(quantity),
+  }));
+  return { lovelace: String(lovelace), ...(list.length > 0 ? { assets: list } : {}) };
+}
+
+/** Submits a transaction; gives its hash. */
+async function submitted(wallet: DevnetWallet, transaction: Uint8Array): Promise<Result<string, Failure>> {
+  const answer = await wallet.submit(transaction);
+  if (!answer.ok) return answer;
+  if (answer.value.outcome === "accepted") return { ok: true, value: transactionHash(transaction) };
+  const { failures } = answer.value;
+  const message = `The ledger refuses the transaction. ${failures.map(sentenceOf).join(" ")}`;
+  return { ok: false, error: { code: "refused_by_ledger", message, details: failures } };
+}
+
+const sentenceOf = (failure: LedgerFailure): string => describeFailure(failure);

@@ -1,0 +1,107 @@
+/**
+ * The devnet behind the API of Blockfrost (https://docs.blockfrost.io), under `/api/v0` and `/api/v1`.
+ *
+ * Assumptions: everything that is answered is public, and what can be changed here (submitting a transaction) needs
+ * signatures; so pages of every origin may call it. A project id is accepted and ignored.
+ */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { getPath } from "hono/utils/url";
+import type { Log } from "#src/base/log.ts";
+import { addressOperations } from "#src/devnet/serve/blockfrost/addresses.ts";
+import { assetOperations } from "#src/devnet/serve/blockfrost/assets.ts";
+import { blockOperations } from "#src/devnet/serve/blockfrost/blocks.ts";
+import { blockfrostRefusals, notFound } from "#src/devnet/serve/blockfrost/failures.ts";
+import { accountOperations } from "#src/devnet/serve/blockfrost/accounts.ts";
+import { blockfrostDocument } from "#src/devnet/serve/blockfrost/document.ts";
+import { epochOperations } from "#src/devnet/serve/blockfrost/epochs.ts";
+import { evaluateOperations } from "#src/devnet/serve/blockfrost/evaluate.ts";
+import { governanceOperations } from "#src/devnet/serve/blockfrost/governance.ts";
+import { healthOperations } from "#src/devnet/serve/blockfrost/health.ts";
+import { mempoolOperations } from "#src/devnet/serve/blockfrost/mempool.ts";
+import { metadataOperations } from "#src/devnet/serve/blockfrost/metadata.ts";
+import { networkOperations } from "#src/devnet/serve/blockfrost/network.ts";
+import type { Operation } from "#src/devnet/serve/blockfrost/operation.ts";
+import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
+import { poolOperations } from "#src/devnet/serve/blockfrost/pools.ts";
+import { scriptOperations } from "#src/devnet/serve/blockfrost/scripts.ts";
+import { submitOperations } from "#src/devnet/serve/blockfrost/submit.ts";
+import { xpubOperations } from "#src/devnet/serve/blockfrost/xpub.ts";
+import { transactionOperations } from "#src/devnet/serve/blockfrost/transactions.ts";
+import { mountDocs } from "#src/http/docs.ts";
+import { respond } from "#src/http/json.ts";
+import { publicApp } from "#src/http/service.ts";
+import { guardHosts } from "#src/http/sites.ts";
+import { startPage } from "#src/http/startPage.ts";
+
+/** Prefixes of all paths: Blockfrost's own, and that of Yaci Store. */
+const PREFIXES = ["/api/v0", "/api/v1"] as const;
+
+/** All operations that are served, by group. */
+export function blockfrostOperations(service: BlockfrostService): Operation[] {
+  return [
+    ...accountOperations(service),
+    ...epochOperations(service),
+    ...evaluateOperations(service),
+    ...governanceOperations(service),
+    ...healthOperations(),
+    ...mempoolOperations(service),
+    ...poolOperations(service),
+    ...scriptOperations(service),
+    ...submitOperations(service),
+    ...xpubOperations(service),
+    ...blockOperations(service),
+    ...networkOperations(service),
+    ...transactionOperations(service),
+    ...addressOperations(service),
+    ...assetOperations(service),
+    ...metadataOperations(service),
+  ];
+}
+
+/** The app of a devnet; `health` adds the health endpoints, and `hosts` are further names under which it is called. */
+export function blockfrostApp(
+  service: BlockfrostService,
+  health?: (app: OpenAPIHono) => void,
+  hosts: readonly string[] = [],
+): OpenAPIHono {
+  const operations = blockfrostOperations(service);
+  const app = serveOperations(operations, service.log, hosts);
+  startPage(app, "blockfrost", ["/"]);
+  health?.(app);
+  mountDocs(app, { prefix: "/api/v1", document: () => blockfrostDocument(app, operations) });
+  return app;
+}
+
+/** An app with some operations, under each prefix. */
+export function serveOperations(
+  operations: readonly Operation[],
+  log: Log,
+  hosts: readonly string[] = [],
+): OpenAPIHono {
+  // some clients join a base and a path that both have a slash
+  const singleSlashes = (request: Request) => getPath(request).replace(/\/{2,}/g, "/");
+  const app = publicApp("blockfrost", log, undefined, blockfrostRefusals, singleSlashes);
+  app.use(guardHosts(hosts));
+  addOperations(app, operations, PREFIXES);
+  return app;
+}
+
+/** Adds operations to an app, under each of some prefixes. */
+export function addOperations(
+  app: Pick<OpenAPIHono, "on">,
+  operations: readonly Operation[],
+  prefixes: readonly string[],
+): void {
+  // the first route that matches answers: a literal segment comes before a parameter in its place
+  const rank = ({ path }: Operation) => path.replaceAll("{", "~");
+  for (const { method, path, answer } of [...operations].sort((a, b) => rank(a) < rank(b) ? -1 : 1)) {
+    const route = path.replace(/\{(\w+)\}/g, ":$1").replace(/\/$/, "");
+    const handle = async (c: Context): Promise<Response> => {
+      const document = await answer(c);
+      if (document === undefined) throw notFound();
+      return document instanceof Response ? document : respond(c, 200, document);
+    };
+    for (const prefix of prefixes) app.on(method, [prefix + route, `${prefix}${route}/`], handle);
+  }
+}

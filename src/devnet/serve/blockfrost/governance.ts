@@ -1,0 +1,316 @@
+/**
+ * Operations of the group Governance.
+ *
+ * The devnet records governance actions and votes. It enacts no action, ends none, and has no constitutional committee;
+ * representatives do not expire. It reads no documents from the internet.
+ */
+import { isHex, toHex } from "#src/base/bytes.ts";
+import { addressText, rewardAddress } from "#src/cardano/address.ts";
+import { fromBech32 } from "#src/cardano/bech32.ts";
+import { decodeAll } from "#src/cardano/cbor.ts";
+import { walkCertificate } from "#src/cardano/certificates.ts";
+import { type ActionId, type Proposal, readProposal } from "#src/cardano/conway/governance.ts";
+import { actionText, committeeText, parseActionText, parseCommitteeText } from "#src/cardano/governanceId.ts";
+import { Walk } from "#src/cardano/walk.ts";
+import type { Genesis } from "#src/devnet/genesis/genesis.ts";
+import {
+  type ActionRow,
+  type CastVote,
+  readAction,
+  readActions,
+  readRepresentative,
+  readRepresentatives,
+  readRepresentativeUpdates,
+  readVotes,
+  readVotingAccounts,
+  type RepresentativeRow,
+} from "#src/devnet/index/reads/governance.ts";
+import { atOneState, type Page } from "#src/devnet/index/reads/page.ts";
+import { protocolParameters } from "#src/devnet/serve/nodeGenesis.ts";
+import {
+  representativeOf,
+  secondsOf,
+  textOfAccount,
+  textOfPool,
+  textOfRepresentative,
+} from "#src/devnet/serve/blockfrost/documents.ts";
+import { malformed } from "#src/devnet/serve/blockfrost/failures.ts";
+import { get, list, type Operation } from "#src/devnet/serve/blockfrost/operation.ts";
+import {
+  ACTION_TYPES,
+  actionDescription,
+  parametersDocument,
+  treasuryPayments,
+} from "#src/devnet/serve/blockfrost/proposalDocuments.ts";
+import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
+import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
+import type { Queries } from "#src/store/store.ts";
+
+/** Documents of others are not read. */
+const UNREAD = { code: "CONNECTION_ERROR", message: "The devnet reads no documents from the internet." };
+const ROLES = { committee: "constitutional_committee", drep: "drep", pool: "spo" } as const;
+const BOOLEANS = ["true", "false"];
+
+/** The operations. */
+export function governanceOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+  const network = genesis.network.id;
+  const { sql } = store;
+
+  /** Reads a part of a representative; undefined where the chain does not know it. */
+  const ofDrep = <T>(text: string, read: (sql: Queries, row: RepresentativeRow) => Promise<T>) => {
+    const drep = representativeOf(text);
+    if (drep === undefined) throw malformed.representative();
+    return atOneState(store, async (sql) => {
+      const row = await readRepresentative(sql, drep);
+      return row && await read(sql, row);
+    });
+  };
+
+  const committeeVote = (vote: CastVote) => ({
+    tx_hash: vote.tx_hash,
+    voter_hot_id: voterText(vote),
+    proposal_id: actionText({ txHash: vote.action_tx, index: vote.action_index }),
+    proposal_tx_hash: vote.action_tx,
+    proposal_index: vote.action_index,
+    governance_type: ACTION_TYPES[vote.kind ?? ""] ?? ACTION_TYPES.info,
+    vote: vote.vote,
+    metadata_url: vote.url,
+    metadata_hash: vote.url_hash,
+    block_height: Number(vote.height),
+    block_time: secondsOf(genesis, vote.slot),
+  });
+
+  /** Reads a part of an action; undefined where the chain does not know it. */
+  const ofAction = <T>(id: ActionId, read: (row: ActionRow, proposal: Proposal, sql: Queries) => Promise<T> | T) =>
+    atOneState(store, async (sql) => {
+      const row = await readAction(sql, id);
+      return row && await read(row, proposalOf(row), sql);
+    });
+  const views = {
+    "": (id: ActionId) =>
+      ofAction(id, (row, { deposit, account, action }) => ({
+        ...idMembers(row),
+        governance_type: ACTION_TYPES[row.kind],
+        governance_description: actionDescription(action),
+        deposit: String(deposit),
+        return_address: addressText(rewardAddress(account.network, account.credential)),
+        ratified_epoch: null,
+        enacted_epoch: null,
+        dropped_epoch: null,
+        expired_epoch: null,
+        expiration: lastEpoch(genesis, row),
+      })),
+    "/parameters": (id: ActionId) =>
+      ofAction(
+        id,
+        (row, { action }) =>
+          action.kind === "parameters"
+            ? { ...idMembers(row), parameters: parametersDocument(action.changes) }
+            : undefined,
+      ),
+  };
+  const lists = {
+    "/withdrawals": (id: ActionId, { offset, limit, order }: Page) =>
+      ofAction(id, (_, { action }) => {
+        const payments = treasuryPayments(action);
+        return (order === "desc" ? payments.reverse() : payments).slice(offset, offset + limit);
+      }),
+    "/votes": (id: ActionId, page: Page) =>
+      ofAction(id, async (_row, _proposal, sql) =>
+        (await readVotes(sql, { action: id }, page)).map((vote) => ({
+          tx_hash: vote.tx_hash,
+          cert_index: vote.vote_index,
+          voter_role: ROLES[vote.role],
+          voter: voterText(vote),
+          vote: vote.vote,
+          counted: vote.counted,
+        }))),
+  };
+  const metadata = (id: ActionId, more: object) =>
+    ofAction(id, (row, { anchor: { url, hash } }) => ({
+      ...idMembers(row),
+      url,
+      hash,
+      json_metadata: null,
+      bytes: "\\x",
+      ...more,
+    }));
+
+  return [
+    get("/governance/committee", async () => ({
+      gov_action_id: null,
+      proposal_tx_hash: null,
+      proposal_index: null,
+      is_dissolved: false,
+      quorum: { numerator: 0, denominator: 1 },
+      members: [],
+    })),
+    list(
+      "/governance/committee/votes",
+      "ordered",
+      async (_, { page }) => (await readVotes(sql, { role: "committee" }, page)).map(committeeVote),
+    ),
+    list("/governance/committee/{cc_id}/votes", "ordered", async ({ cc_id }, { page }) => {
+      const read = parseCommitteeText(cc_id);
+      if (!read) throw malformed.committee();
+      // no hot key is authorized by a member of a committee that does not exist
+      if (read.of === "cold") return [];
+      const votes = await readVotes(sql, { role: "committee", voter: credentialKey(read.credential) }, page);
+      return votes.map(committeeVote);
+    }),
+    list(
+      "/governance/dreps",
+      "ordered",
+      async (_, { page, chosen: { order_by, retired, expired } }) => {
+        if (expired === "true") return [];
+        const by = order_by === "amount" ? order_by : undefined;
+        const filter = { by, retired: retired === undefined ? undefined : retired === "true" } as const;
+        return (await readRepresentatives(sql, filter, page)).map((row) => {
+          const link = anchorOf(row);
+          return {
+            ...drepMembers(row),
+            metadata: link ? { url: link.url, hash: link.hash, json_metadata: null, bytes: null, error: UNREAD } : null,
+          };
+        });
+      },
+      { order_by: ["amount"], retired: BOOLEANS, expired: BOOLEANS },
+    ),
+    get(
+      "/governance/dreps/{drep_id}",
+      ({ drep_id }) =>
+        ofDrep(drep_id, async (_, row) => ({ ...drepMembers(row), active: !row.retired, active_epoch: row.since })),
+    ),
+    list(
+      "/governance/dreps/{drep_id}/delegators",
+      "ordered",
+      ({ drep_id }, { page }) =>
+        ofDrep(
+          drep_id,
+          async (sql, { drep }) =>
+            (await readVotingAccounts(sql, drep, page)).map(({ credential, lovelace }) => ({
+              address: textOfAccount(network, credential),
+              amount: lovelace,
+            })),
+        ),
+    ),
+    get("/governance/dreps/{drep_id}/metadata", ({ drep_id }) =>
+      ofDrep(drep_id, async (_, row) => {
+        const link = anchorOf(row);
+        const { drep_id, hex } = drepMembers(row);
+        return link &&
+          { drep_id, hex, url: link.url, hash: link.hash, json_metadata: null, bytes: null, error: UNREAD };
+      })),
+    list(
+      "/governance/dreps/{drep_id}/updates",
+      "ordered",
+      ({ drep_id }, { page }) =>
+        ofDrep(
+          drep_id,
+          async (sql, { drep }) =>
+            (await readRepresentativeUpdates(sql, drep, page)).map(({ tx_hash, cert_index, kind, deposit }) => ({
+              tx_hash,
+              cert_index,
+              action: ({ drep_register: "registered", drep_update: "updated", drep_deregister: "deregistered" })[kind],
+              deposit: deposit === null ? null : String(deposit),
+            })),
+        ),
+    ),
+    list(
+      "/governance/dreps/{drep_id}/votes",
+      "ordered",
+      ({ drep_id }, { page }) =>
+        ofDrep(
+          drep_id,
+          async (sql, { drep }) =>
+            (await readVotes(sql, { role: "drep", voter: drep }, page)).map((vote) => ({
+              tx_hash: vote.tx_hash,
+              cert_index: vote.vote_index,
+              proposal_id: actionText({ txHash: vote.action_tx, index: vote.action_index }),
+              proposal_tx_hash: vote.action_tx,
+              proposal_cert_index: vote.action_index,
+              vote: vote.vote,
+            })),
+        ),
+    ),
+    list(
+      "/governance/proposals",
+      "ordered",
+      async (_, { page }) =>
+        (await readActions(sql, page)).map((row) => ({ ...idMembers(row), governance_type: ACTION_TYPES[row.kind] })),
+    ),
+    ...(["", "/parameters"] as const).flatMap((part) => [
+      get(`/governance/proposals/{tx_hash}/{cert_index}${part}`, (id) => views[part](placeOf(id))),
+      get(`/governance/proposals/{gov_action_id}${part}`, ({ gov_action_id }) => views[part](actionOf(gov_action_id))),
+    ]),
+    ...(["/withdrawals", "/votes"] as const).flatMap((part) => [
+      list(
+        `/governance/proposals/{tx_hash}/{cert_index}${part}`,
+        "ordered",
+        (id, { page }) => lists[part](placeOf(id), page),
+      ),
+      list(
+        `/governance/proposals/{gov_action_id}${part}`,
+        "ordered",
+        ({ gov_action_id }, { page }) => lists[part](actionOf(gov_action_id), page),
+      ),
+    ]),
+    get("/governance/proposals/{tx_hash}/{cert_index}/metadata", (id) => metadata(placeOf(id), {})),
+    get(
+      "/governance/proposals/{gov_action_id}/metadata",
+      ({ gov_action_id }) => metadata(actionOf(gov_action_id), { bytes: null, error: UNREAD }),
+    ),
+  ];
+}
+
+/** The id in a path. @throws {HttpFailure} 400 where it is none */
+function actionOf(text: string): ActionId {
+  const id = parseActionText(text);
+  if (!id) throw malformed.action();
+  return id;
+}
+
+function placeOf({ tx_hash, cert_index }: { readonly tx_hash: string; readonly cert_index: number }): ActionId {
+  if (!isHex(tx_hash, 32) || cert_index < 0 || cert_index > 65_535) throw malformed.action();
+  return { txHash: tx_hash.toLowerCase(), index: cert_index };
+}
+
+/** The proposal of an action. */
+export const proposalOf = ({ cbor }: Pick<ActionRow, "cbor">): Proposal =>
+  readProposal(decodeAll(new Uint8Array(cbor)));
+
+/** Last epoch in which an action could be voted on. */
+export function lastEpoch({ parameters }: Pick<Genesis, "parameters">, { epoch }: Pick<ActionRow, "epoch">): number {
+  return epoch + protocolParameters(parameters).govActionLifetime;
+}
+
+function idMembers({ tx_hash, index }: ActionRow) {
+  return { id: actionText({ txHash: tx_hash, index }), tx_hash, cert_index: index };
+}
+
+/** Text of a voter. */
+export function voterText({ role, voter }: Pick<CastVote, "role" | "voter">): string {
+  const credential = parseCredentialKey(voter);
+  if (role === "pool") return textOfPool(credential.hash);
+  return role === "drep" ? textOfRepresentative(voter) : committeeText("hot", credential);
+}
+
+function drepMembers({ drep, retired, lovelace, active }: RepresentativeRow) {
+  const id = textOfRepresentative(drep);
+  const read = fromBech32(id);
+  return {
+    drep_id: id,
+    hex: read ? toHex(read.bytes) : "",
+    amount: lovelace,
+    has_script: drep.startsWith("s"),
+    retired,
+    expired: false,
+    last_active_epoch: active,
+  };
+}
+
+/** The document that the last registration or update of a representative names. */
+function anchorOf({ cbor }: RepresentativeRow) {
+  if (cbor === null) return undefined;
+  const certificate = walkCertificate(new Walk(new Uint8Array(cbor)));
+  return "anchor" in certificate ? certificate.anchor : undefined;
+}

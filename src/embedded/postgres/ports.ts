@@ -1,0 +1,60 @@
+/** TCP ports: finding a free one, and messages for one that is taken. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import { errorCode } from "#src/base/errorCode.ts";
+import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
+
+/** A port, its service, and the option to change it. */
+export interface PortUse {
+  /** The service, for people: "the NATS endpoint". */
+  readonly service: string;
+  readonly port: number;
+  /** The option or variable that sets the port: "--nats-port". */
+  readonly option: string;
+}
+
+/** The error for a port that is taken: names the port, the service and the option. */
+export function portTaken(use: PortUse): EmbeddedError {
+  return new EmbeddedError(
+    "port_taken",
+    `Port ${use.port} for ${use.service} is used by another program; stop that program or choose another port with ${use.option}.`,
+    { port: use.port, service: use.service, option: use.option },
+  );
+}
+
+/** Turns an error of `listen` into that of `portTaken` if the port is taken; other errors are returned unchanged. */
+export function explainListenError(error: unknown, use: PortUse): unknown {
+  const taken = errorCode(error) === "EADDRINUSE" || (error instanceof Error && error.name === "AddrInUse");
+  return taken ? portTaken(use) : error;
+}
+
+/** The port that a server listens on. */
+export function listeningPort(server: Server): number {
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("the server does not listen on a port");
+  return address.port;
+}
+
+/** Listens briefly to find out whether a port is free; 0 takes any. Gives the port; rejects with `listen`'s error. */
+async function tryPort(port: number, host: string): Promise<number> {
+  const server = createServer().listen(port, host);
+  await once(server, "listening");
+  const found = listeningPort(server);
+  server.close();
+  await once(server, "close");
+  return found;
+}
+
+/** A port that was free a moment ago; its user must handle that it is taken. */
+export function freePort(host = "127.0.0.1"): Promise<number> {
+  return tryPort(0, host);
+}
+
+/** Rejects with the error of `portTaken` if the port is taken. */
+export async function checkPort(use: PortUse, host = "127.0.0.1"): Promise<void> {
+  try {
+    await tryPort(use.port, host);
+  } catch (error) {
+    throw explainListenError(error, use);
+  }
+}

@@ -1,0 +1,43 @@
+/** Certificates and keys in files, for every listener that speaks TLS. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { TlsOptions } from "node:tls";
+import { reason } from "#src/base/log.ts";
+import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
+
+/** Files in PEM. */
+export interface TlsFiles {
+  /** The certificate, followed by the intermediate ones. */
+  readonly cert: string;
+  readonly key: string;
+  /** Certificates of which clients must have one that is signed by them. */
+  readonly ca?: string | undefined;
+}
+
+/**
+ * Reads certificate and key.
+ * @throws EmbeddedError `bad_file` if a file cannot be read or is no PEM, the certificate has expired, or the key is not its own.
+ */
+export async function readTls({ cert, key, ca }: TlsFiles): Promise<TlsOptions> {
+  const problem = (file: string, why: string) => new EmbeddedError("bad_file", `${file} cannot be used: ${why}.`);
+  const read = async <T>(file: string, use: (text: string) => T): Promise<[string, T]> => {
+    try {
+      const text = await readFile(file, "utf8");
+      return [text, use(text)];
+    } catch (error) {
+      throw problem(file, reason(error));
+    }
+  };
+  const [certText, certificate] = await read(cert, (text) => new X509Certificate(text));
+  const [keyText, privateKey] = await read(key, (text) => createPrivateKey(text));
+  const end = new Date(certificate.validTo);
+  if (end.getTime() < Date.now()) throw problem(cert, `it expired on ${end.toISOString()}`);
+  if (!certificate.checkPrivateKey(privateKey)) throw problem(key, `it is not the key of the certificate ${cert}`);
+  const clients = ca === undefined ? undefined : await read(ca, (text) => void new X509Certificate(text));
+  return {
+    cert: certText,
+    key: keyText,
+    minVersion: "TLSv1.2",
+    ...(clients === undefined ? {} : { ca: clients[0], requestCert: true, rejectUnauthorized: true }),
+  };
+}

@@ -1,0 +1,60 @@
+/** What the services' apps have in common. */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { cors } from "hono/cors";
+import type { Log } from "#src/base/log.ts";
+import { handleErrors, type RefusalFormat } from "#src/http/errors.ts";
+import { observe } from "#src/http/observe.ts";
+import { guardSites, type Sites } from "#src/http/sites.ts";
+import type { NetworkId } from "#src/cardano/address.ts";
+import type { Ask } from "#src/runtime/bus/ask.ts";
+import type { EventLog } from "#src/runtime/events/eventLog.ts";
+import type { Store } from "#src/store/store.ts";
+
+/** What the token and the wallet service depend on. */
+export interface ServiceOptions {
+  readonly store: Store;
+  /** Network id of the addresses that are accepted. */
+  readonly networkId: NetworkId;
+  readonly networkMagic: number;
+  /** Sends a command to an actor. */
+  readonly ask: Ask["ask"];
+  /** Requests a build from an actor. */
+  readonly build: Ask["build"];
+  /** Transitions as they happen, for streams. */
+  readonly events: EventLog;
+  /** Adds the health endpoints. */
+  readonly health: (app: OpenAPIHono) => void;
+  readonly log: Log;
+}
+
+/** The path of a request, as routes see it. */
+export type PathOf = (request: Request) => string;
+
+/** An app that answers every error and is observed under the name of its service. */
+export function serviceApp(service: string, log: Log, refusing?: RefusalFormat, getPath?: PathOf): OpenAPIHono {
+  const app = new OpenAPIHono(getPath ? { getPath } : {});
+  handleErrors(app, log, refusing);
+  app.use(observe(service, log));
+  return app;
+}
+
+/** A service's app that pages may call: those of any site, or those that `sites` and this machine allow. */
+export function publicApp(
+  service: string,
+  log: Log,
+  sites?: Sites,
+  refusing?: RefusalFormat,
+  getPath?: PathOf,
+): OpenAPIHono {
+  const app = serviceApp(service, log, refusing, getPath);
+  const forAll = sites === undefined || sites.origins.includes("*");
+  if (sites) app.use(guardSites({ ...sites, local: true }));
+  app.use(cors({
+    // what the guard lets through is allowed
+    origin: forAll ? "*" : (origin) => origin,
+    allowMethods: ["GET", "POST", "PUT", "OPTIONS"],
+    exposeHeaders: ["Retry-After", "X-Request-Id", "Link", "ETag"],
+    maxAge: 86_400,
+  }));
+  return app;
+}

@@ -1,0 +1,156 @@
+/** Actors over HTTP: lists, one of them whole, and what an operator may do to one. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "zod";
+import * as api from "#src/operators/api/operator.ts";
+import { page, readCursor } from "#src/operators/http/cursor.ts";
+import { describeHistory } from "#src/operators/http/history.ts";
+import type { Lookups } from "#src/operators/http/lookups.ts";
+import { answered, refusal } from "#src/operators/http/status.ts";
+import { endpoint } from "#src/http/route.ts";
+import type { Control } from "#src/runtime/operations/control.ts";
+import { allowedIn } from "#src/runtime/operations/graph.ts";
+import { hasReminder, inspectActor, listActors, readHistory, readPaused } from "#src/runtime/operations/inspect.ts";
+import { readPast } from "#src/runtime/operations/past.ts";
+import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
+import type { Store } from "#src/store/store.ts";
+
+export interface ActorEndpoints {
+  readonly store: Store;
+  readonly kinds: ReadonlyMap<string, OperatorKind>;
+  readonly control: Control;
+  readonly index: Lookups | undefined;
+}
+
+/** What this service needs of a kind. */
+export type OperatorKind = Pick<ActorKind, "kind" | "version" | "machine" | "content" | "migrate">;
+
+const entityPlace = z.object(api.actorPath);
+const versionPlace = z.int().min(0);
+const UNKNOWN = { 404: "`actor_unknown`: the actor has never applied an event" };
+
+/** Adds `/actors`, `/actors/{kind}/{id}` and the paths below. One function, since it only declares endpoints. */
+export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index }: ActorEndpoints): void {
+  const unknown = ({ kind, id }: EntityRef) => refusal({ code: "actor_unknown", message: `No ${kind} ${id} exists.` });
+  const known = async (entity: EntityRef) => {
+    const row = await readPaused(store, entity);
+    if (row === undefined) throw unknown(entity);
+    return row;
+  };
+  const unavailable = () => refusal({ code: "unavailable", message: "The actor's worker did not respond in time." });
+
+  endpoint(app, "get", "/actors", {
+    summary: "Actors by kind and id",
+    query: api.actorsQuery,
+    answer: api.actors,
+    refusals: { 400: "`bad_request`, `bad_cursor`" },
+  }, async ({ query: { kind, state, paused, q, limit, after } }) => {
+    const place = readCursor(after, entityPlace);
+    const rows = await listActors(store, { kind, state, paused, prefix: q }, place, limit);
+    return { actors: rows, next: page(rows, limit, ({ kind, id }) => ({ kind, id })) };
+  });
+
+  endpoint(app, "get", "/actors/:kind/:id", {
+    summary: "An actor, with its state, pending work and owner",
+    params: api.actorPath,
+    answer: api.actor,
+    refusals: UNKNOWN,
+  }, async ({ params: entity }) => {
+    const [found, mailbox] = await Promise.all([inspectActor(store, entity), control.look(entity)]);
+    if (found === undefined) throw unknown(entity);
+    const { value, done, ...rest } = found;
+    const machine = kinds.get(entity.kind)?.machine;
+    return {
+      entity,
+      ...rest,
+      allowed: machine === undefined || done ? [] : allowedIn(machine, value),
+      mailbox: mailbox ?? null,
+    };
+  });
+
+  endpoint(app, "get", "/actors/:kind/:id/history", {
+    summary: "Retained transitions of an actor, newest first",
+    params: api.actorPath,
+    query: api.historyQuery,
+    answer: api.history,
+    refusals: { 400: "`bad_request`, `bad_cursor`", ...UNKNOWN },
+  }, async ({ params: entity, query: { before, limit } }) => {
+    // References in events name the version.
+    const place = before !== undefined && /^\d{1,15}$/.test(before) ? Number(before) : readCursor(before, versionPlace);
+    const [rows] = await Promise.all([readHistory(store, entity, place, limit), known(entity)]);
+    const transitions = await describeHistory({ store, kind: kinds.get(entity.kind), index }, entity, rows);
+    return { transitions, next: page(rows, limit, ({ version }) => version) };
+  });
+
+  endpoint(app, "get", "/actors/:kind/:id/at", {
+    summary: "The state of an actor at a version",
+    description: "Computed from the retained history, in which every 64th state is stored.",
+    params: api.actorPath,
+    query: api.pastQuery,
+    answer: api.past,
+    refusals: {
+      400: "`bad_request`",
+      404: "`actor_unknown`, `version_unknown`, `kind_unknown`",
+      409: "`history_foreign`: another version of the machine wrote the history; `version_far`",
+      410: "`history_pruned`; `details.oldest` is the oldest version whose state can be computed",
+    },
+  }, async ({ params: entity, query: { version } }) => {
+    const kind = kinds.get(entity.kind);
+    if (kind === undefined) {
+      throw refusal({ code: "kind_unknown", message: `This service does not know the kind ${entity.kind}.` });
+    }
+    const { at = null, ...past } = answered(await readPast(store, kind, entity, version));
+    return { entity, ...past, at };
+  });
+
+  const pausing = (path: string, summary: string, paused: boolean) =>
+    endpoint(app, "post", `/actors/:kind/:id/${path}`, {
+      summary,
+      params: api.actorPath,
+      answer: api.paused,
+      refusals: { 403: "`header_missing`", ...UNKNOWN },
+    }, async ({ params: entity }) => {
+      const now = await control.pause(entity, paused);
+      if (now === undefined) throw unknown(entity);
+      return { paused: now };
+    });
+  pausing(
+    "pause",
+    "Pause an actor: commands and builds are rejected with `paused`, chain events and reminders wait, reads continue",
+    true,
+  );
+  pausing("resume", "Resume a paused actor: waiting events are applied in order", false);
+
+  endpoint(app, "post", "/actors/:kind/:id/passivate", {
+    summary: "Remove an actor from its worker's memory until it is needed",
+    params: api.actorPath,
+    answer: api.passivated,
+    refusals: { 403: "`header_missing`", ...UNKNOWN, 503: "`unavailable`" },
+  }, async ({ params: entity }) => {
+    await known(entity);
+    const passivated = await control.passivate(entity);
+    if (passivated === undefined) throw unavailable();
+    return { passivated };
+  });
+
+  endpoint(app, "post", "/actors/:kind/:id/reminders/:name/fire", {
+    summary: "Fire a reminder now instead of at its scheduled time",
+    params: api.reminderPath,
+    answer: api.fired,
+    refusals: {
+      403: "`header_missing`",
+      404: "`actor_unknown`, `reminder_unknown`",
+      409: "`paused`",
+      503: "`unavailable`",
+    },
+  }, async ({ params: { kind, id, name } }) => {
+    const entity = { kind, id };
+    const { paused } = await known(entity);
+    if (!(await hasReminder(store, entity, name))) {
+      throw refusal({ code: "reminder_unknown", message: `This ${kind} has no reminder "${name}".` });
+    }
+    if (paused) throw refusal({ code: "paused", message: `This ${kind} is paused.` });
+    const fired = await control.fire(entity, name);
+    if (fired === undefined) throw unavailable();
+    return { fired };
+  });
+}

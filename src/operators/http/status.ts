@@ -1,0 +1,54 @@
+/** The HTTP status of every failure code that the operator service may answer with. */
+import { answeredBy, refusalOf } from "#src/http/errors.ts";
+import { HttpFailure } from "#src/http/failure.ts";
+
+/** A failure as what is thrown to answer with it. */
+export const refusal = refusalOf({
+  bad_cursor: 400,
+  bad_request: 400,
+  actor_unknown: 404,
+  kind_unknown: 404,
+  letter_unknown: 404,
+  partition_unknown: 404,
+  reminder_unknown: 404,
+  token_ended: 404,
+  token_unknown: 404,
+  version_unknown: 404,
+  worker_unknown: 404,
+  lapsed: 409,
+  no_other_worker: 409,
+  no_stream: 409,
+  not_explained: 409,
+  not_possible: 409,
+  out_of_order: 409,
+  paused: 409,
+  rebuild_running: 409,
+  rollback_impossible: 409,
+  superseded: 409,
+  history_foreign: 409,
+  version_far: 409,
+  history_pruned: 410,
+  failed: 422,
+  invalid: 422,
+  no_devnet: 422,
+  too_large: 422,
+  unknown_kind: 422,
+  devnet_unavailable: 503,
+  newer_version: 503,
+  not_moved: 503,
+  overloaded: 503,
+  stream_unavailable: 503,
+  unavailable: 503,
+});
+
+/** The value of a good answer; throws what another is answered with. */
+export const answered = answeredBy(refusal);
+
+/** Refuses a selection of transitions by a kind that does not exist: nothing would ever match it. */
+export function knownKind(kind: string | undefined, kinds: readonly { readonly kind: string }[]): void {
+  const known = kinds.map((one) => one.kind).sort();
+  if (kind === undefined || known.includes(kind)) return;
+  throw new HttpFailure(400, "bad_kind", `No kind ${kind} exists. The kinds are ${known.join(", ")}.`, {
+    kinds: known,
+  });
+}

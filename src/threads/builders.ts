@@ -1,0 +1,437 @@
+/**
+ * Builder threads: work that costs CPU, away from the event loop that renews leases and serves HTTP.
+ *
+ * A thread runs one job at a time, so a job that hangs or crashes its thread affects no other; the thread is replaced.
+ * Waiting jobs are in one queue, in order of arrival; a job with an affinity prefers its thread if that is free. Jobs
+ * that stretch a passphrase are passed over while two of them run. Slices of background work have their own queue: they
+ * get threads that no other job needs, and one of them is run from time to time while all threads are needed.
+ */
+import os from "node:os";
+import process from "node:process";
+import { Worker } from "node:worker_threads";
+import { sleep } from "#src/base/clock.ts";
+import { type Log, reason } from "#src/base/log.ts";
+import { elementAt, present } from "#src/base/present.ts";
+import { fail, type Failure, type Result } from "#src/base/result.ts";
+import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
+import type { Evaluate, MeasureRedeemers } from "#src/plutus/types.ts";
+import { unbox } from "#src/threads/messages.ts";
+import { encodeJobInput } from "#src/threads/threadCodec.ts";
+import type { JobFailure, JobInput, JobName, JobOrder, JobReport, JobValue, ThreadFailure } from "#src/threads/jobs.ts";
+import * as measure from "#src/threads/metrics.ts";
+
+interface BuildersOptions {
+  /** Threads; cores − 1 by default, at least 1. */
+  readonly threads?: number;
+  /** Jobs that may wait; further ones fail as `overloaded`. 256 by default. */
+  readonly queueLimit?: number;
+  /** Milliseconds that a job may exceed its deadline before its thread is replaced; 2,000 by default. */
+  readonly graceMs?: number;
+  readonly log: Log;
+  /** Starts a thread; tests replace it. */
+  readonly start?: () => Worker;
+}
+
+export interface RunOptions {
+  /** When the caller stops waiting, in ms since 1970. */
+  readonly deadline: number;
+  /** Jobs with the same affinity prefer the same thread: its code and data are warm. */
+  readonly affinity?: string;
+  /** Whether this is a short slice of background work, which runs after all other jobs. */
+  readonly slice?: boolean;
+}
+
+export interface Builders {
+  /** Runs a job in a thread. Never rejects. */
+  run<J extends JobName>(
+    job: J,
+    input: JobInput<J>,
+    options: RunOptions,
+  ): Promise<Result<JobValue<J>, JobFailure<J> | ThreadFailure>>;
+  /** Evaluates scripts. Rejects if the threads cannot do it within 30 s, which says nothing about the scripts. */
+  readonly evaluate: Evaluate;
+  /** As `evaluate`, for each redeemer by itself. */
+  readonly measure: MeasureRedeemers;
+  /** Loads the code that jobs need in every thread. Called after the ports listen. */
+  warm(): Promise<void>;
+  /** Ends all threads; running and waiting jobs fail as `overloaded`. */
+  stop(): Promise<void>;
+}
+
+const EVALUATION_MS = 30_000;
+const WARM_MS = 60_000;
+/** A thread that ends this soon after its start would end again: its successor is delayed. */
+const EARLY_END_MS = 5_000;
+const RESTART_MS = 1_000;
+/** Jobs that stretch a passphrase. They use much memory and time by design, so at most two threads run them. */
+const STRETCHING_JOBS: ReadonlySet<JobName> = new Set<JobName>(["openRoot", "signMessages", "reseal", "publicKeys"]);
+const STRETCHING_LIMIT = 2;
+/** One day: timers hold at most 2^31 ms. */
+const MAX_TIMER_MS = 86_400_000;
+/** Milliseconds that slices wait at most while other jobs run; then one slice is next. */
+const MAX_SLICE_WAIT_MS = 1_000;
+
+interface WaitingJob {
+  readonly order: JobOrder;
+  readonly deadline: number;
+  readonly affinity: number;
+  readonly slice: boolean;
+  readonly settle: (result: Result<unknown, Failure>) => void;
+  /** Called when a thread starts the job. */
+  readonly onStart?: () => void;
+}
+
+/** Whether the platform loads `.ts` modules: Deno, and Node since 22.18. */
+const loadsTypeScript = "Deno" in globalThis ||
+  ("typescript" in process.features && Boolean(process.features.typescript));
+
+/** A new thread. */
+function startThread(): Worker {
+  return new Worker(
+    new URL(loadsTypeScript ? "../app/threads/thread.ts" : "../app/threads/threadNode.js", import.meta.url),
+    { execArgv: [] },
+  );
+}
+
+/** Starts the threads. They load little until a job or `warm` needs more. */
+export function createBuilders(options: BuildersOptions): Builders {
+  const pool = new ThreadPool(options);
+  const run: Builders["run"] = (job, input, { deadline, affinity, slice }) =>
+    pool.submit(job, encodeJobInput(input), deadline, affinity, slice) as Promise<Result<never, never>>;
+  return {
+    run,
+    async evaluate(input) {
+      const result = await run("evaluate", input, { deadline: Date.now() + EVALUATION_MS });
+      if (result.ok) return result.value;
+      throw new Error(`the evaluation failed: ${result.error.message}`);
+    },
+    async measure(input) {
+      const result = await run("measure", input, { deadline: Date.now() + EVALUATION_MS });
+      if (result.ok) return result.value;
+      throw new Error(`the evaluation failed: ${result.error.message}`);
+    },
+    warm: () => pool.warm(),
+    stop: () => pool.stop(),
+  };
+}
+
+class ThreadPool {
+  private readonly threads: BuilderThread[];
+  private readonly queue: WaitingJob[] = [];
+  /** Slices of background work. */
+  private readonly slices: WaitingJob[] = [];
+  /** When a thread last took a slice, or slices began to wait. */
+  private lastSliceAt = 0;
+  private readonly queueLimit: number;
+  private nextId = 1;
+  private stopped = false;
+  private readonly unmeasure: readonly (() => void)[];
+
+  constructor(options: BuildersOptions) {
+    const { threads = os.availableParallelism() - 1, queueLimit = 256, graceMs = 2_000, log, start = startThread } =
+      options;
+    this.queueLimit = queueLimit;
+    const count = Math.max(1, Math.floor(threads));
+    this.threads = Array.from(
+      { length: count },
+      (_, number) => new BuilderThread(start, graceMs, log.with({ thread: number }), () => this.assign()),
+    );
+    this.unmeasure = [
+      measure.threads.of().from(() => this.threads.length),
+      measure.busy.of().from(() => this.threads.filter(({ free }) => !free).length),
+      measure.waiting.of().from(() => this.queue.length),
+      measure.slicesWaiting.of().from(() => this.slices.length),
+    ];
+  }
+
+  submit(
+    job: JobName,
+    input: unknown,
+    deadline: number,
+    affinity = "",
+    slice = false,
+  ): Promise<Result<unknown, Failure>> {
+    const queue = slice ? this.slices : this.queue;
+    return new Promise((settle) => {
+      const measured = instrument(job, settle);
+      if (this.stopped) return measured.settle(fail("overloaded", "The service is stopping."));
+      const left = deadline - Date.now();
+      if (left <= 0) return measured.settle(fail("deadline", "The timeout expired before the job started."));
+      if (queue.length >= this.queueLimit) {
+        return measured.settle(fail("overloaded", "Too many jobs are queued; try again later."));
+      }
+      const timer = setTimeout(() => {
+        const place = queue.indexOf(waiting);
+        if (place >= 0) queue.splice(place, 1);
+        waiting.settle(fail("deadline", "The job did not finish in time."));
+      }, Math.min(left, MAX_TIMER_MS));
+      const waiting: WaitingJob = {
+        order: { id: this.nextId++, job, input },
+        deadline,
+        affinity: hash(affinity),
+        slice,
+        settle: (result) => {
+          clearTimeout(timer);
+          measured.settle(result);
+        },
+        onStart: measured.begin,
+      };
+      if (slice && queue.length === 0) this.lastSliceAt = performance.now();
+      queue.push(waiting);
+      this.assign();
+    });
+  }
+
+  /** Warms one thread after the others: meanwhile it takes the first jobs, which need little code (keys). */
+  async warm(): Promise<void> {
+    const deadline = Date.now() + WARM_MS;
+    const order = () => ({ id: this.nextId++, job: "warm" as const, input: null });
+    const inPlace = (thread: BuilderThread) =>
+      new Promise<void>((settle) => {
+        if (thread.free) thread.take({ order: order(), deadline, affinity: 0, slice: false, settle: () => settle() });
+        else settle(); // a thread at work loads what it needs
+      });
+    const last = elementAt(this.threads, 0);
+    const others = this.threads.slice(1);
+    if (others.length === 0) {
+      await this.waitUntilIdle();
+      return this.stopped ? undefined : await last.renew(order(), WARM_MS);
+    }
+    await Promise.all(others.map(inPlace));
+    await inPlace(last);
+  }
+
+  /** Waits until no job has run for a moment, at most some seconds: loading would compete with jobs for the CPU. */
+  private async waitUntilIdle(): Promise<void> {
+    for (let idle = 0, left = 50; idle < 3 && left > 0 && !this.stopped; left--) {
+      await sleep(100);
+      idle = this.queue.length === 0 && this.threads.every(({ job }) => job === undefined) ? idle + 1 : 0;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    for (const end of this.unmeasure) end();
+    const error = fail("overloaded", "The service is stopping.");
+    for (const { settle } of [...this.queue.splice(0), ...this.slices.splice(0)]) settle(error);
+    await Promise.all(this.threads.map((thread) => thread.stop(error)));
+  }
+
+  private assign(): void {
+    if (performance.now() - this.lastSliceAt > MAX_SLICE_WAIT_MS) this.assignSlice();
+    this.assignJobs();
+    while (this.assignSlice());
+  }
+
+  /** Gives a slice to a free thread; false if there is no slice or thread, or slices have all threads but one. */
+  private assignSlice(): boolean {
+    const most = Math.max(1, this.threads.length - 1);
+    const [next] = this.slices;
+    if (!next || this.threads.filter(({ slices }) => slices).length >= most) return false;
+    const thread = this.threads.find(({ free }) => free);
+    if (!thread) return false;
+    this.lastSliceAt = performance.now();
+    this.slices.shift();
+    thread.take(next);
+    return true;
+  }
+
+  private assignJobs(): void {
+    let stretching = this.threads.filter(({ job }) => job !== undefined && STRETCHING_JOBS.has(job)).length;
+    for (let place = 0; place < this.queue.length;) {
+      const next = elementAt(this.queue, place);
+      const stretches = STRETCHING_JOBS.has(next.order.job);
+      if (stretches && stretching >= STRETCHING_LIMIT) {
+        place++;
+        continue;
+      }
+      const liked = elementAt(this.threads, next.affinity % this.threads.length);
+      const thread = liked.free ? liked : this.threads.find(({ free }) => free);
+      if (!thread) return;
+      this.queue.splice(place, 1);
+      thread.take(next);
+      if (stretches) stretching++;
+    }
+  }
+}
+
+/** Measures a job's time in the queue and in its thread, and gives it a span below the caller's. */
+function instrument(job: JobName, settle: (result: Result<unknown, Failure>) => void) {
+  const asked = performance.now();
+  let begun: number | undefined;
+  let span: Span | undefined;
+  const parent = refOf(activeSpan());
+  return {
+    begin: () => {
+      begun = performance.now();
+      measure.waitSeconds.of(job).observe((begun - asked) / 1_000);
+      span = startSpan(`builder ${job}`, "internal", parent, { "arbor.job": job, "arbor.waited_ms": begun - asked });
+    },
+    settle: (result: Result<unknown, Failure>) => {
+      const outcome = result.ok ? "ok" : result.error.code;
+      measure.jobs.of(job, outcome).inc();
+      if (begun !== undefined) measure.jobSeconds.of(job).since(begun);
+      endSpan(span, result.ok ? undefined : outcome);
+      settle(result);
+    },
+  };
+}
+
+/** FNV-1a hash. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return value;
+}
+
+/** One thread and its job. A worker that ends or hangs is replaced. */
+class BuilderThread {
+  private worker: Worker | undefined;
+  /** A worker that is loading in the background, until it replaces the present one. */
+  private replacement: Worker | undefined;
+  /** Whether the loaded worker waits for the present one to be idle. */
+  private swapWhenIdle = false;
+  private startedAt = 0;
+  private currentJob: WaitingJob | undefined;
+  private hangTimer: ReturnType<typeof setTimeout> | undefined;
+  private restartTimer: ReturnType<typeof setTimeout> | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly start: () => Worker,
+    private readonly graceMs: number,
+    private readonly log: Log,
+    private readonly onFree: () => void,
+  ) {
+    this.begin();
+  }
+
+  get free(): boolean {
+    return this.worker !== undefined && this.currentJob === undefined;
+  }
+
+  /** Whether it runs a slice of background work. */
+  get slices(): boolean {
+    return this.currentJob?.slice === true;
+  }
+
+  /** The running job. */
+  get job(): JobName | undefined {
+    return this.currentJob?.order.job;
+  }
+
+  /** @throws Error unless the thread is `free`. */
+  take(waiting: WaitingJob): void {
+    const worker = present(this.worker, "the worker of a free thread");
+    this.currentJob = waiting;
+    waiting.onStart?.();
+    const left = Math.max(0, waiting.deadline - Date.now()) + this.graceMs;
+    this.hangTimer = setTimeout(() => this.replace(waiting), Math.min(left, MAX_TIMER_MS));
+    worker.postMessage(waiting.order);
+  }
+
+  /**
+   * Loads a new worker while the present one works, then replaces it when idle. Resolves when loaded, or on failure.
+   */
+  async renew(order: JobOrder, ms: number): Promise<void> {
+    const worker = this.open();
+    this.replacement = worker;
+    const loaded = await new Promise<boolean>((settle) => {
+      const timer = setTimeout(() => settle(false), ms);
+      const end = (done: boolean) => {
+        clearTimeout(timer);
+        settle(done);
+      };
+      worker.once("message", (report: JobReport) => end("result" in report));
+      worker.once("exit", () => end(false));
+      worker.postMessage(order);
+    });
+    if (this.replacement !== worker) return;
+    this.swapWhenIdle = loaded;
+    if (!loaded) {
+      this.replacement = undefined;
+      await worker.terminate();
+    } else if (this.free) this.swap();
+  }
+
+  async stop(error: Result<never, Failure>): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.restartTimer);
+    this.finish(error);
+    const workers = [this.worker, this.replacement];
+    this.worker = undefined;
+    this.replacement = undefined;
+    await Promise.all(workers.map((worker) => worker?.terminate()));
+  }
+
+  /** Replaces the idle worker by the loaded one. */
+  private swap(): void {
+    const cold = this.worker;
+    this.worker = this.replacement;
+    this.startedAt = Date.now();
+    this.swapWhenIdle = false;
+    this.replacement = undefined;
+    void cold?.terminate();
+  }
+
+  private begin(): void {
+    this.worker = this.open();
+    this.startedAt = Date.now();
+  }
+
+  private open(): Worker {
+    const worker = this.start();
+    worker.on("message", (message: unknown) => this.onReport(worker, unbox(message) as JobReport));
+    worker.on("error", (error) => this.onEnd(worker, reason(error)));
+    worker.on("exit", () => this.onEnd(worker, "it ended"));
+    worker.unref();
+    return worker;
+  }
+
+  private onReport(worker: Worker, report: JobReport): void {
+    if (worker !== this.worker || report.id !== this.currentJob?.order.id) return;
+    if ("result" in report) this.finish(report.result);
+    else {
+      this.log.error("a builder job failed", { job: this.currentJob.order.job, reason: report.broke });
+      this.finish(fail("crashed", "The job failed; see the log of the service."));
+    }
+    if (this.swapWhenIdle) this.swap();
+    this.onFree();
+  }
+
+  private finish(result: Result<unknown, Failure>): void {
+    clearTimeout(this.hangTimer);
+    this.currentJob?.settle(result);
+    this.currentJob = undefined;
+  }
+
+  private replace({ order }: WaitingJob): void {
+    this.log.error("a builder thread hangs and is replaced", { job: order.job });
+    const worker = this.worker;
+    this.worker = undefined;
+    void worker?.terminate();
+    this.restartLater();
+  }
+
+  private onEnd(worker: Worker, why: string): void {
+    if (worker === this.replacement) {
+      this.replacement = undefined;
+      this.swapWhenIdle = false;
+    }
+    if (worker !== this.worker) return;
+    this.log.error("a builder thread died and is replaced", { reason: why, job: this.currentJob?.order.job });
+    this.worker = undefined;
+    this.restartLater();
+  }
+
+  private restartLater(): void {
+    this.finish(fail("crashed", "The thread that ran the job crashed."));
+    if (this.stopped) return;
+    measure.restarts.of().inc();
+    this.restartTimer = setTimeout(() => {
+      if (this.swapWhenIdle) this.swap();
+      else this.begin();
+      this.onFree();
+    }, Date.now() - this.startedAt < EARLY_END_MS ? RESTART_MS : 0);
+  }
+}

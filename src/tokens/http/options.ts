@@ -1,0 +1,31 @@
+/** What the token service depends on. */
+import type { TokenPayer } from "#src/tokens/tokenFunds.ts";
+import type { Json } from "#src/base/json.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import type { Failure, Result } from "#src/base/result.ts";
+import type { RateLimit } from "#src/http/rateLimit.ts";
+import type { ServiceOptions } from "#src/http/service.ts";
+import type { Sites } from "#src/http/sites.ts";
+import type { ChainPort } from "#src/chain/provider/port.ts";
+
+export interface TokenEdgeOptions extends ServiceOptions {
+  readonly port: Pick<ChainPort, "inMempool" | "network" | "parameters" | "tip" | "transactionCbor" | "utxosByRef">;
+  /** Why the service answers nothing but health checks; undefined: it works. */
+  readonly off?: string;
+  /** Whether facts come with slots when the query does not say. */
+  readonly factSlots?: boolean;
+  /** Whether open requests have what they change at their top as well: those of a signing service do. */
+  readonly changesAtTop?: boolean;
+  /** Builds the transaction that creates a token, which has no actor yet. */
+  boot(from: TokenPayer, deadline: number): Promise<Result<Json, Failure>>;
+  /** For proofs and summaries. */
+  readonly builders: Pick<Builders, "run">;
+  /** Accepted host names and origins of pages; all where undefined. */
+  readonly sites?: Sites;
+  /** Limits of one client; none where undefined. */
+  readonly rateLimit?: RateLimit;
+  /** Port at which the page finds the development wallet of the deployment's own devnet; undefined: it has none. */
+  readonly devnetWallet?: number | undefined;
+  /** Longest wait for blocks, in milliseconds. */
+  readonly longestWaitMs?: number;
+}

@@ -1,0 +1,170 @@
+/**
+ * A wallet's signatures on transactions. The passphrase goes to the vault and nowhere else.
+ *
+ * Anybody can copy the derivation path of a random wallet into an address of their own: such a forged address looks
+ * like the wallet's until its key is derived. Signing derives the keys, so forged addresses are found here and
+ * recorded; a build that follows leaves their outputs out.
+ */
+import { fromHex } from "#src/base/bytes.ts";
+import { elementAt } from "#src/base/present.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { byronAttributes, isByronKey } from "#src/cardano/byron.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
+import { addWitnesses } from "#src/cardano/transaction.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+import type { UnsealFailure, Vault } from "#src/wallets/vault/vault.ts";
+import { policyKeyHash } from "#src/wallets/builds/policy.ts";
+import { type OwnKeys, signingOf } from "#src/wallets/builds/sign.ts";
+import type { DecodeFailure } from "#src/wallets/builds/types.ts";
+import { readAccount } from "#src/wallets/delegation/read.ts";
+import { storeForged } from "#src/wallets/index/forged.ts";
+import { ownersOf } from "#src/wallets/index/owners.ts";
+import { readOwnUtxos } from "#src/wallets/index/read.ts";
+import { byronKeyPaths } from "#src/cardano/keys/byronAddress.ts";
+import { policyPath, stakePath } from "#src/cardano/keys/paths.ts";
+import type { Path } from "#src/cardano/keys/types.ts";
+import type { WalletRow } from "#src/wallets/rows.ts";
+import type { LimitExceeded } from "#src/wallets/spending.ts";
+
+/** What signing works with. */
+export interface SigningServices {
+  readonly store: Pick<Store, "sql">;
+  readonly vault: Pick<Vault, "signAll" | "publicKeys">;
+  /** Counts signed transactions towards the wallet's spending limit, or refuses them. */
+  readonly countSpending: (
+    wallet: string,
+    transactions: readonly Uint8Array[],
+  ) => Promise<Result<null, LimitExceeded>>;
+}
+
+/** A transaction to be signed, with the wallet's coins that it spends and the native scripts that it mints with. */
+export interface UnsignedTransaction extends Required<Pick<OwnKeys, "coins" | "policies">> {
+  readonly transaction: Uint8Array;
+}
+
+export type SignFailure =
+  | DecodeFailure
+  | UnsealFailure
+  | LimitExceeded
+  | Failure<"key_not_found_for_address">;
+
+/** Longest time for one transaction, in milliseconds. */
+const SIGN_MS = 30_000;
+/** Most addresses whose keys are derived when a forged one was found. */
+const MOST_CHECKED = 500;
+/** Most times that a transaction is built and signed because of forged addresses. */
+const MOST_ATTEMPTS = 8;
+
+/**
+ * Transactions with all signatures that the wallet owes them, in their order; signatures that they have stay. The root
+ * key is opened once for all. `key_not_found_for_address`: they spend from forged addresses, which are recorded as
+ * such.
+ */
+export async function signTransactions(
+  { store: { sql }, vault, countSpending }: SigningServices,
+  row: Pick<WalletRow, "id" | "policyKey" | "account">,
+  transactions: readonly UnsignedTransaction[],
+  passphrase: string,
+): Promise<Result<Uint8Array[], SignFailure>> {
+  const account = await readAccount(sql, row.id);
+  const policy = policyKeyHash(row);
+  const required = [];
+  for (const { transaction, ...own } of transactions) {
+    const signing = signingOf(transaction, {
+      ...own,
+      account: account && { credential: account.credential, path: stakePath(row.account) },
+      policyKey: policy === undefined ? undefined : { hash: policy, path: policyPath() },
+      keys: await requiredSignerPaths(sql, row.id, transaction),
+    });
+    if (!signing.ok) return signing;
+    required.push(signing.value);
+  }
+  const wanted = required.map(({ hash, paths, byron }) => ({
+    message: fromHex(hash),
+    paths: [...paths, ...byron.flatMap(({ path }) => byronKeyPaths(path))],
+  }));
+  const until = { deadline: Date.now() + SIGN_MS * wanted.length };
+  const signed = await vault.signAll(row.id, { passphrase, wanted }, until);
+  if (!signed.ok) return signed;
+  const forged: string[] = [];
+  const witnesses = required.map(({ paths, byron }, i) => {
+    const signatures = elementAt(signed.value, i);
+    let place = paths.length;
+    const bootstraps = byron.flatMap(({ address, path }) => {
+      const some = signatures.slice(place, place += byronKeyPaths(path).length);
+      const own = some.find(({ key, chainCode }) => isByronKey(address, key, chainCode));
+      if (!own) forged.push(address);
+      return own ? [{ address, ...own }] : [];
+    });
+    return { keys: signatures.slice(0, paths.length), bootstraps };
+  });
+  if (forged.length > 0) {
+    const addresses = [...new Set(forged)];
+    const recorded = await recordForged({ store: { sql }, vault }, row.id, addresses, passphrase);
+    if (!recorded.ok) return recorded;
+    return fail("key_not_found_for_address", `The wallet has no key of ${addresses.join(", ")}.`);
+  }
+  const counted = await countSpending(row.id, transactions.map(({ transaction }) => transaction));
+  if (!counted.ok) return counted;
+  return ok(transactions.map(({ transaction }, i) => {
+    const { keys, bootstraps } = elementAt(witnesses, i);
+    return addWitnesses(transaction, {
+      keys,
+      bootstraps: bootstraps.map(({ address, ...signature }) => ({
+        ...signature,
+        attributes: byronAttributes(address),
+      })),
+    });
+  }));
+}
+
+/** Builds and signs again while that finds forged addresses: the next build leaves their outputs out. */
+export async function withoutForgedOutputs<T, F extends Failure>(
+  buildAndSign: () => Promise<Result<T, F>>,
+): Promise<Result<T, F>> {
+  for (let attempt = 1;; attempt++) {
+    const signed = await buildAndSign();
+    if (signed.ok || signed.error.code !== "key_not_found_for_address" || attempt === MOST_ATTEMPTS) return signed;
+  }
+}
+
+/** Records forged addresses, and checks others with unspent outputs of the wallet: who forges one forges more. */
+async function recordForged(
+  { store: { sql }, vault }: Pick<SigningServices, "store" | "vault">,
+  wallet: string,
+  forged: readonly string[],
+  passphrase: string,
+): Promise<Result<null, UnsealFailure>> {
+  const known = new Set(forged);
+  const others = new Map<string, Path>();
+  for (const { utxo: { output }, path } of await readOwnUtxos(sql, wallet)) {
+    if (!known.has(output.address) && others.size < MOST_CHECKED) others.set(output.address, path);
+  }
+  const candidates = [...others].flatMap(([address, path]) =>
+    byronKeyPaths(path).map((one) => ({ address, path: one }))
+  );
+  const paths = candidates.map(({ path }) => path);
+  const keys = await vault.publicKeys(wallet, { passphrase, paths }, { deadline: Date.now() + SIGN_MS });
+  if (!keys.ok) return keys;
+  const sound = new Set(candidates.flatMap(({ address }, i) => {
+    const key = fromHex(elementAt(keys.value, i));
+    return isByronKey(address, key.subarray(0, 32), key.subarray(32)) ? [address] : [];
+  }));
+  const more = [...others.keys()].filter((address) => !sound.has(address));
+  await storeForged(sql, wallet, [...forged, ...more]);
+  return ok(null);
+}
+
+/** Paths of the wallet's address keys that a transaction names as required signers, by key hash. */
+async function requiredSignerPaths(
+  sql: Queries,
+  wallet: string,
+  transaction: Uint8Array,
+): Promise<ReadonlyMap<string, Path>> {
+  const hashes = scanTransaction(transaction).requiredSigners;
+  const owners = await ownersOf(sql, hashes.map((hash) => `key-${hash}`));
+  return new Map(hashes.flatMap((hash) => {
+    const own = owners.get(`key-${hash}`)?.find((owner) => owner.wallet === wallet);
+    return own ? [[hash, own.path] as const] : [];
+  }));
+}

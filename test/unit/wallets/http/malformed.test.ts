@@ -1,0 +1,18 @@
+/** Bodies that other wallet servers refuse: each is refused here by every endpoint that accepts its type. */
+import { describe, expect, test } from "vitest";
+import { putMalformed } from "../../../support/wallets/malformedBodies.ts";
+import { edgeAlone, servedBy } from "../../../support/service/walletEdge.ts";
+
+describe("a malformed body", () => {
+  test("is refused by every endpoint of its type, with its position, and reaches no dependency", async () => {
+    const app = edgeAlone();
+    const { answers, places, samePlace } = await putMalformed(
+      await servedBy(app),
+      (path, init) => app.request(path, init),
+    );
+    for (const { where, status, code } of answers) expect([status, code], where).toEqual([400, "bad_request"]);
+    expect(answers.length).toBeGreaterThan(150);
+    // if other servers report the whole body, a part of it is named here
+    expect(places - samePlace).toBeLessThanOrEqual(12);
+  });
+});
