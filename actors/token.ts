@@ -11,7 +11,7 @@ import { toHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Builders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/tokens/builds/jobs.ts";
 import type { Operation } from "#src/contract/datum.ts";
 import { readFactLeaves } from "#src/tokens/index/leaves.ts";
 import { digestsOf } from "#src/tokens/index/pending.ts";

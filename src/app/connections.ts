@@ -9,7 +9,8 @@ import { inTime } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
-import { type Builders, createBuilders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { Durables } from "#src/embedded/nats/jetstream/durables.ts";
 import { JetStreamService } from "#src/embedded/nats/jetstream/service.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
@@ -73,7 +74,7 @@ export async function connect(start: StartContext): Promise<AppContext> {
 
 /** Builder threads that end with the process. */
 function ownBuilders({ options, log, stops }: StartContext): Builders {
-  const builders = createBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
+  const builders = startBuilders({ ...(options.builders ? { threads: options.builders } : {}), log });
   stops.push(() => builders.stop());
   return builders;
 }

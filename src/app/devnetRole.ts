@@ -3,6 +3,7 @@
  * socket.
  */
 import path from "node:path";
+import { evaluateIn, measureIn } from "#src/plutus/jobs.ts";
 import { reason } from "#src/base/log.ts";
 import { publicationAddress, referenceScript } from "#src/contract/publication.ts";
 import { cageScripts, firstProtocol } from "#src/contract/script.ts";
@@ -15,7 +16,8 @@ import type { DevnetPlaces } from "#src/devnet/serve/admin/admin.ts";
 import { devnetApp } from "#src/devnet/serve/admin/app.ts";
 import { walletRoutes } from "#src/devnet/serve/admin/wallet.ts";
 import { healthRoutes } from "#src/http/health.ts";
-import { isLoopback } from "#src/operators/http/guard.ts";
+import { isLoopback } from "#src/http/sites.ts";
+import { PAGES } from "#src/app/pages.ts";
 import { type AppContext, listen, StartError, urlOf } from "#src/app/context.ts";
 import { devnetCheck } from "#src/app/health.ts";
 import { checkSocket, serveAsNode } from "#src/app/nodeSocket.ts";
@@ -29,7 +31,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   const started = await startDevnet({
     store,
     bus,
-    evaluate: builders.evaluate,
+    evaluate: evaluateIn(builders),
     clock,
     log,
     options: {
@@ -67,17 +69,17 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   let places: DevnetPlaces = {};
   const admin = without.has("admin") ? undefined : { places: () => places };
   const withWallet = !without.has("wallet");
-  const explorer = { builders, index: !without.has("index"), wallet: withWallet };
+  const explorer = { builders, pages: PAGES, index: !without.has("index"), wallet: withWallet };
   const app = devnetApp({ devnet, store, port: context.port, files, health, hosts, origins, admin, explorer, log });
-  if (withWallet) walletRoutes(app, { devnet, port: context.port });
+  if (withWallet) walletRoutes(app, { devnet, port: context.port, pages: PAGES });
   const listener = await listen(context, app, devnetPort(options));
   if (withWallet) context.devnetWallet.port = listener.port;
   listening.push({ name: "devnet and faucet", at: urlOf(listener) });
   if (!without.has("blockfrost")) {
-    const { measure } = builders;
+    const measure = measureIn(builders);
     const indexer = await listen(
       context,
-      blockfrostApp({ devnet, store, measure, log }, health, hosts),
+      blockfrostApp({ devnet, store, measure, log, pages: PAGES }, health, hosts),
       indexerPort(options),
     );
     listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(indexer)}/api/v1` });

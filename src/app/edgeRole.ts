@@ -7,7 +7,7 @@ import { operatorApi } from "#src/operators/http/api.ts";
 import { asyncApi } from "#src/operators/http/asyncapi.ts";
 import { operatorApp, type OperatorPart } from "#src/operators/http/app.ts";
 import { eventRoutes } from "#src/operators/http/events.ts";
-import { isLoopback } from "#src/operators/http/guard.ts";
+import { isLoopback } from "#src/http/sites.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
 import { mountPages } from "#src/operators/http/pages.ts";
 import { rebuildEndpoints } from "#src/operators/http/rebuild.ts";
@@ -22,6 +22,7 @@ import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
+import { CLIENT, PAGES } from "#src/app/pages.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
 import { type AppContext, listen, tokenBuildOptions, tokenKinds, urlOf } from "#src/app/context.ts";
@@ -89,6 +90,8 @@ export function tokenEdgeOptions(context: AppContext, { ask, events, health }: E
     build: ask.build,
     boot: tokenBoot(tokenBuildOptions(context)),
     builders,
+    client: CLIENT,
+    pages: PAGES,
     health,
     log,
     port,
@@ -123,7 +126,7 @@ function operatorService(
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
     releaseEndpoints({ store }),
     webhookRoutes({ store, bus, kinds, allowPrivate: options.webhooksPrivate }),
-    (app) => mountPages(app, { builders: context.builders, log }),
+    (app) => mountPages(app, { builders: context.builders, log, pages: PAGES }),
   ];
   return operatorApp({
     guard: {

@@ -7,7 +7,8 @@ import { MINING_MODES, type MiningMode, miningOf } from "#src/devnet/blocks/mini
 import type { GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { originProblem } from "#src/devnet/serve/admin/origins.ts";
 import type { RateLimit } from "#src/http/rateLimit.ts";
-import { isLoopback, TOKEN_LENGTH } from "#src/operators/http/guard.ts";
+import { isLoopback } from "#src/http/sites.ts";
+import { TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 import { hostProblem } from "#src/http/sites.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
 import { NETWORK_HELP, NETWORK_NAMES, type NetworkOptions, readNetwork } from "#src/app/networkOptions.ts";

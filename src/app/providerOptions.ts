@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { reason } from "#src/base/log.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { publicNetworkGenesis } from "#src/chain/provider/yaci/genesis.ts";
-import { isLoopback } from "#src/operators/http/guard.ts";
+import { isLoopback } from "#src/http/sites.ts";
 
 export const PROVIDER_NAMES = [
   "provider",

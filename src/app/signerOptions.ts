@@ -1,5 +1,6 @@
 /** The signing services of a process, as options. */
-import { isLoopback, TOKEN_LENGTH } from "#src/operators/http/guard.ts";
+import { isLoopback } from "#src/http/sites.ts";
+import { TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 
 export const SIGNER_NAMES = [
   "signer-seed",

@@ -29,6 +29,7 @@ import { productionProjection } from "#src/wallets/pools/production.ts";
 import type { PoolBook } from "#src/wallets/pools/book.ts";
 import { keepPools } from "#src/wallets/pools/keeper.ts";
 import { beginSource, isServer } from "#src/wallets/pools/source.ts";
+import { PAGES } from "#src/app/pages.ts";
 import { isDevnet } from "#src/app/network.ts";
 import { type AppContext, holdProcessLease, WAKE_FOLLOWER } from "#src/app/context.ts";
 
@@ -142,6 +143,7 @@ export async function walletService(
     port,
     vault: createVault({ store, builders }),
     builders,
+    pages: PAGES,
     events,
     presence,
     toleranceS: options.syncToleranceS,

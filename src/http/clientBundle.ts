@@ -5,9 +5,6 @@ import { etagOf } from "#src/http/etag.ts";
 import { memo } from "#src/http/memo.ts";
 import type { Page } from "#src/http/pages.ts";
 
-/** URL of the module's entry file. */
-export const CLIENT = new URL("../client/browser.ts", import.meta.url).href;
-
 /** Longest time for the bundling, in milliseconds. */
 const LONGEST_MS = 90_000;
 

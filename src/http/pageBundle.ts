@@ -1,5 +1,5 @@
 /**
- * Pages of TSX (`src/pages/<name>/main.tsx`), bundled on the first request and kept in memory.
+ * Pages of TSX (`<name>/main.tsx`), bundled on the first request and kept in memory.
  *
  * The document is small: it names the styles and modules, whose names carry their hash, so that browsers keep them for
  * good, and revalidate the document alone. It holds no data; the page reads its own service's endpoints, and its content
@@ -46,7 +46,9 @@ export interface PageSettings {
 export interface PageOptions {
   readonly builders: Pick<Builders, "run">;
   readonly log: Log;
-  /** Folder in `src/pages`. */
+  /** The folder with a folder for each page. */
+  readonly pages: URL;
+  /** The page's folder. */
   readonly name: string;
   /** What the page is called while it loads. */
   readonly title: string;
@@ -112,8 +114,8 @@ export function mountPage(app: Pick<Hono, "get">, options: PageOptions): void {
 }
 
 /** The files of a page: bundled from the sources, or beforehand where this is a package. */
-async function filesOf({ name, builders }: PageOptions): Promise<Result<readonly BundleFile[], Failure>> {
-  const folder = new URL(`../pages/${name}/`, import.meta.url);
+async function filesOf({ pages, name, builders }: PageOptions): Promise<Result<readonly BundleFile[], Failure>> {
+  const folder = new URL(`${name}/`, pages);
   const packed = new URL(PAGE_FILES, folder);
   if (existsSync(packed)) return ok(JSON.parse(await readFile(packed, "utf8")));
   const entry = new URL("main.tsx", folder).href;

@@ -5,7 +5,6 @@ import type { Log } from "#src/base/log.ts";
 import { handleErrors, type RefusalFormat } from "#src/http/errors.ts";
 import { observe } from "#src/http/observe.ts";
 import { guardSites, type Sites } from "#src/http/sites.ts";
-import type { NetworkId } from "#src/cardano/address.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
 import type { Store } from "#src/store/store.ts";
@@ -13,15 +12,14 @@ import type { Store } from "#src/store/store.ts";
 /** What the token and the wallet service depend on. */
 export interface ServiceOptions {
   readonly store: Store;
-  /** Network id of the addresses that are accepted. */
-  readonly networkId: NetworkId;
-  readonly networkMagic: number;
   /** Sends a command to an actor. */
   readonly ask: Ask["ask"];
   /** Requests a build from an actor. */
   readonly build: Ask["build"];
   /** Transitions as they happen, for streams. */
   readonly events: EventLog;
+  /** The folder with a folder for each page. */
+  readonly pages: URL;
   /** Adds the health endpoints. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;

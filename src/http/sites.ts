@@ -8,7 +8,6 @@
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { HttpFailure } from "#src/http/failure.ts";
-import { isLoopback } from "#src/operators/http/guard.ts";
 
 /** Names and origins that are accepted beside the machine's own. */
 export interface Sites {
@@ -80,6 +79,11 @@ export function originAt(host: string | undefined, port: number): string | undef
 
 /** Whether a host is an IP address: a name proves nothing about a machine, since anybody's DNS may point to it. */
 export const isAddress = (name: string): boolean => name.startsWith("[") || /^\d+(\.\d+){3}$/.test(name);
+
+/** Whether a host to listen on is reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return /^(127(\.\d{1,3}){3}|localhost|\[?::1\]?)$/i.test(host);
+}
 
 /** Whether a host's name is one of this machine. */
 export const isOfMachine = (name: string): boolean => isLoopback(name) || name.endsWith(".localhost");

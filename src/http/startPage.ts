@@ -9,8 +9,6 @@ const TITLES = {
   wallets: "Wallet service",
 } as const;
 
-const folder = (name: string) => new URL(`../pages/${name}/`, import.meta.url);
-
 /** The document around a page's content. */
 const documentOf = (title: string, content: string) =>
   `<!doctype html>
@@ -32,10 +30,16 @@ ${content}</main>
 `;
 
 /**
- * Serves `src/pages/start/<name>.html` at the paths, and its styles. The examples name the service as the request did:
+ * Serves `start/<name>.html` of the folder `pages` at the paths, and its styles. The examples name the service as the request did:
  * `{origin}` in the page stands for it.
  */
-export function startPage(app: Pick<Hono, "get">, name: keyof typeof TITLES, paths: readonly string[]): void {
+export function startPage(
+  app: Pick<Hono, "get">,
+  pages: URL,
+  name: keyof typeof TITLES,
+  paths: readonly string[],
+): void {
+  const folder = (name: string) => new URL(`${name}/`, pages);
   const page = documentOf(TITLES[name], readFileSync(new URL(`${name}.html`, folder("start")), "utf8"));
   for (const path of paths) {
     app.get(path, (c) => {

@@ -3,20 +3,17 @@
  *
  * A thread runs one job at a time, so a job that hangs or crashes its thread affects no other; the thread is replaced.
  * Waiting jobs are in one queue, in order of arrival; a job with an affinity prefers its thread if that is free. Jobs
- * that stretch a passphrase are passed over while two of them run. Slices of background work have their own queue: they
+ * that are heavy are passed over while two of them run. Slices of background work have their own queue: they
  * get threads that no other job needs, and one of them is run from time to time while all threads are needed.
  */
 import os from "node:os";
-import process from "node:process";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { elementAt, present } from "#src/base/present.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { activeSpan, endSpan, refOf, type Span, startSpan } from "#src/base/trace.ts";
-import type { Evaluate, MeasureRedeemers } from "#src/plutus/types.ts";
 import { unbox } from "#src/threads/messages.ts";
-import { encodeJobInput } from "#src/threads/threadCodec.ts";
 import type { JobFailure, JobInput, JobName, JobOrder, JobReport, JobValue, ThreadFailure } from "#src/threads/jobs.ts";
 import * as measure from "#src/threads/metrics.ts";
 
@@ -28,8 +25,12 @@ interface BuildersOptions {
   /** Milliseconds that a job may exceed its deadline before its thread is replaced; 2,000 by default. */
   readonly graceMs?: number;
   readonly log: Log;
-  /** Starts a thread; tests replace it. */
-  readonly start?: () => Worker;
+  /** Starts a thread, whose module has a handler for every job. */
+  readonly start: () => Worker;
+  /** Encodes a job's input for a message, which the thread decodes. */
+  readonly encode: (input: unknown) => unknown;
+  /** Jobs that use much memory and time by design: at most two threads run them. */
+  readonly heavy: ReadonlySet<JobName>;
 }
 
 export interface RunOptions {
@@ -48,24 +49,18 @@ export interface Builders {
     input: JobInput<J>,
     options: RunOptions,
   ): Promise<Result<JobValue<J>, JobFailure<J> | ThreadFailure>>;
-  /** Evaluates scripts. Rejects if the threads cannot do it within 30 s, which says nothing about the scripts. */
-  readonly evaluate: Evaluate;
-  /** As `evaluate`, for each redeemer by itself. */
-  readonly measure: MeasureRedeemers;
   /** Loads the code that jobs need in every thread. Called after the ports listen. */
   warm(): Promise<void>;
   /** Ends all threads; running and waiting jobs fail as `overloaded`. */
   stop(): Promise<void>;
 }
 
-const EVALUATION_MS = 30_000;
 const WARM_MS = 60_000;
 /** A thread that ends this soon after its start would end again: its successor is delayed. */
 const EARLY_END_MS = 5_000;
 const RESTART_MS = 1_000;
-/** Jobs that stretch a passphrase. They use much memory and time by design, so at most two threads run them. */
-const STRETCHING_JOBS: ReadonlySet<JobName> = new Set<JobName>(["openRoot", "signMessages", "reseal", "publicKeys"]);
-const STRETCHING_LIMIT = 2;
+/** Most threads that run heavy jobs. */
+const HEAVY_LIMIT = 2;
 /** One day: timers hold at most 2^31 ms. */
 const MAX_TIMER_MS = 86_400_000;
 /** Milliseconds that slices wait at most while other jobs run; then one slice is next. */
@@ -81,35 +76,12 @@ interface WaitingJob {
   readonly onStart?: () => void;
 }
 
-/** Whether the platform loads `.ts` modules: Deno, and Node since 22.18. */
-const loadsTypeScript = "Deno" in globalThis ||
-  ("typescript" in process.features && Boolean(process.features.typescript));
-
-/** A new thread. */
-function startThread(): Worker {
-  return new Worker(
-    new URL(loadsTypeScript ? "../app/threads/thread.ts" : "../app/threads/threadNode.js", import.meta.url),
-    { execArgv: [] },
-  );
-}
-
 /** Starts the threads. They load little until a job or `warm` needs more. */
 export function createBuilders(options: BuildersOptions): Builders {
   const pool = new ThreadPool(options);
-  const run: Builders["run"] = (job, input, { deadline, affinity, slice }) =>
-    pool.submit(job, encodeJobInput(input), deadline, affinity, slice) as Promise<Result<never, never>>;
   return {
-    run,
-    async evaluate(input) {
-      const result = await run("evaluate", input, { deadline: Date.now() + EVALUATION_MS });
-      if (result.ok) return result.value;
-      throw new Error(`the evaluation failed: ${result.error.message}`);
-    },
-    async measure(input) {
-      const result = await run("measure", input, { deadline: Date.now() + EVALUATION_MS });
-      if (result.ok) return result.value;
-      throw new Error(`the evaluation failed: ${result.error.message}`);
-    },
+    run: (job, input, { deadline, affinity, slice }) =>
+      pool.submit(job, options.encode(input), deadline, affinity, slice) as Promise<Result<never, never>>,
     warm: () => pool.warm(),
     stop: () => pool.stop(),
   };
@@ -123,14 +95,15 @@ class ThreadPool {
   /** When a thread last took a slice, or slices began to wait. */
   private lastSliceAt = 0;
   private readonly queueLimit: number;
+  private readonly heavy: ReadonlySet<JobName>;
   private nextId = 1;
   private stopped = false;
   private readonly unmeasure: readonly (() => void)[];
 
   constructor(options: BuildersOptions) {
-    const { threads = os.availableParallelism() - 1, queueLimit = 256, graceMs = 2_000, log, start = startThread } =
-      options;
+    const { threads = os.availableParallelism() - 1, queueLimit = 256, graceMs = 2_000, log, start, heavy } = options;
     this.queueLimit = queueLimit;
+    this.heavy = heavy;
     const count = Math.max(1, Math.floor(threads));
     this.threads = Array.from(
       { length: count },
@@ -237,11 +210,11 @@ class ThreadPool {
   }
 
   private assignJobs(): void {
-    let stretching = this.threads.filter(({ job }) => job !== undefined && STRETCHING_JOBS.has(job)).length;
+    let atHeavy = this.threads.filter(({ job }) => job !== undefined && this.heavy.has(job)).length;
     for (let place = 0; place < this.queue.length;) {
       const next = elementAt(this.queue, place);
-      const stretches = STRETCHING_JOBS.has(next.order.job);
-      if (stretches && stretching >= STRETCHING_LIMIT) {
+      const isHeavy = this.heavy.has(next.order.job);
+      if (isHeavy && atHeavy >= HEAVY_LIMIT) {
         place++;
         continue;
       }
@@ -250,7 +223,7 @@ class ThreadPool {
       if (!thread) return;
       this.queue.splice(place, 1);
       thread.take(next);
-      if (stretches) stretching++;
+      if (isHeavy) atHeavy++;
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Builders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/wallets/builds/jobs.ts";
 import type { NetworkId } from "#src/cardano/address.ts";
 import { ROLES } from "#src/cardano/keys/derivation.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";

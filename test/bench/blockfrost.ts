@@ -6,10 +6,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { measureIn } from "#src/plutus/jobs.ts";
 import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { toHex } from "#src/base/bytes.ts";
-import { createBuilders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { textOfAddress } from "#src/devnet/serve/blockfrost/documents.ts";
 import { readUtxosByAddress } from "#src/devnet/blocks/rows.ts";
 import { startDevnet } from "#src/devnet/devnet.ts";
@@ -37,9 +38,9 @@ export async function benchBlockfrost(): Promise<void> {
   const nats = await startNatsEndpoint({ port: 0, token: "bench", log: silentLog });
   const store = await devnetStore(postgres.url);
   const bus = await connectBus({ url: nats.url, token: "bench" });
-  const builders = createBuilders({ log: silentLog });
+  const builders = startBuilders({ log: silentLog });
   await builders.warm();
-  const { measure } = builders;
+  const measure = measureIn(builders);
   const started = await startDevnet({
     store,
     bus,

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import process from "node:process";
 import { utf8 } from "#src/base/bytes.ts";
 import { createLog } from "#src/base/log.ts";
-import { createBuilders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import type { PackedFacts } from "#src/tokens/builds/packedFacts.ts";
 import { packFacts } from "../support/contract/packedFacts.ts";
 import { decodeDatum } from "#src/contract/datum.ts";
@@ -32,7 +32,7 @@ async function timed(run: Run): Promise<number> {
  */
 export async function benchBuild(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
-  const builders = createBuilders({ threads: 1, log: createLog("warn") });
+  const builders = startBuilders({ threads: 1, log: createLog("warn") });
   const deadline = () => ({ deadline: Date.now() + 60_000 });
   const row = async (what: string, run: Run, runs = RUNS) => {
     const times: number[] = [];

@@ -7,7 +7,7 @@ import os from "node:os";
 import path from "node:path";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { silentLog } from "#src/base/log.ts";
-import { createBuilders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { cageMigrations } from "#src/tokens/index/migrations.ts";
 import { CUT_ABOVE } from "#src/tokens/index/trie.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
@@ -33,7 +33,7 @@ export async function benchProofs(print: (line: string) => void = console.log): 
   const folder = mkdtempSync(path.join(os.tmpdir(), "arbor-bench-"));
   const postgres = await startPostgres({ folder, log: silentLog });
   const store = openStore(postgres.url);
-  const builders = createBuilders({ log: silentLog });
+  const builders = startBuilders({ log: silentLog });
   try {
     await migrate(store, [...chainMigrations, ...cageMigrations]);
     await builders.warm();

@@ -4,7 +4,7 @@
 import process from "node:process";
 import sodium from "libsodium-wrappers-sumo";
 import { silentLog } from "#src/base/log.ts";
-import { createBuilders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { deriveCredentialsInThreads } from "#src/wallets/builds/credentials.ts";
 import { derivePublic, type PublicNode, rootKey, toPublic } from "#src/cardano/keys/derivation.ts";
 import { hash224, initHash } from "#src/cardano/hash.ts";
@@ -58,7 +58,7 @@ async function bulk(print: (line: string) => void): Promise<void> {
 }
 
 async function threads(print: (line: string) => void): Promise<void> {
-  const builders = createBuilders({ threads: 1, log: silentLog });
+  const builders = startBuilders({ threads: 1, log: silentLog });
   const timed = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
     const start = performance.now();
     return [await work(), performance.now() - start];

@@ -16,7 +16,7 @@ import { cutOf } from "#src/forestry/cut.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { bundle } from "#src/threads/bundle.ts";
 import { box } from "#src/threads/messages.ts";
-import { decodeJobInput } from "#src/threads/threadCodec.ts";
+import { decodeJobInput } from "#src/wallets/builds/jobCodec.ts";
 import { summarise } from "#src/tokens/builds/explain.ts";
 import { openFacts, openState, type StateFacts } from "#src/tokens/builds/packedFacts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";

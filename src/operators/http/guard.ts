@@ -28,11 +28,6 @@ const LOOPBACK_HOST = /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?$/i;
 const OPEN = /^\/(|ui|ui\/.*|page\/.*|docs|docs\/.*|favicon\.ico|health|ready)$/;
 const CHANGES = new Set(["POST", "PUT", "DELETE", "PATCH"]);
 
-/** Whether a host to listen on is reached from this machine alone. */
-export function isLoopback(host: string): boolean {
-  return /^(127(\.\d{1,3}){3}|localhost|\[?::1\]?)$/i.test(host);
-}
-
 /** The headers that keep browsers careful, on every answer that does not set them itself. */
 const CAREFUL: readonly (readonly [name: string, value: string])[] = [
   ["content-security-policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"],

@@ -42,7 +42,7 @@ export function signerApp(options: SignerEdgeOptions): OpenAPIHono {
   const tokens = createTokenService({ ...options, changesAtTop: true });
   signerRoutes(app, options, tokens);
   tokenEndpoints(app, tokens);
-  startPage(app, "signer", ["/"]);
+  startPage(app, options.pages, "signer", ["/"]);
   const document = () =>
     app.getOpenAPI31Document({
       openapi: "3.1.0",

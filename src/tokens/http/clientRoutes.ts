@@ -2,8 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import type { Log } from "#src/base/log.ts";
-import type { Builders } from "#src/threads/builders.ts";
-import { bundledOnce, bundleFor, CLIENT } from "#src/http/clientBundle.ts";
+import type { Builders } from "#src/tokens/builds/jobs.ts";
+import { bundledOnce, bundleFor } from "#src/http/clientBundle.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { sending } from "#src/http/pages.ts";
 import { endpoint } from "#src/http/route.ts";
@@ -12,14 +12,13 @@ import { endpoint } from "#src/http/route.ts";
 const AGAIN_MS = 30_000;
 const NAME = "client.js";
 
-/** Adds `/client.js`, made of the module `entry`. */
+/** Adds `/client.js`, made of the module whose URL is `client`. */
 export function clientRoutes(
   app: OpenAPIHono,
-  { builders, log }: { readonly builders: Pick<Builders, "run">; readonly log: Log },
-  entry: string = CLIENT,
+  { builders, log, client }: { readonly builders: Pick<Builders, "run">; readonly log: Log; readonly client: string },
 ): void {
   const made = bundledOnce(async () => {
-    const bundled = await bundleFor(builders, entry);
+    const bundled = await bundleFor(builders, client);
     if (!bundled.ok) {
       log.error("the browser module cannot be bundled", { code: bundled.error.code, details: bundled.error.details });
     }

@@ -1,14 +1,18 @@
 /** What the token service depends on. */
 import type { TokenPayer } from "#src/tokens/tokenFunds.ts";
 import type { Json } from "#src/base/json.ts";
-import type { Builders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/tokens/builds/jobs.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { RateLimit } from "#src/http/rateLimit.ts";
+import type { NetworkId } from "#src/cardano/address.ts";
 import type { ServiceOptions } from "#src/http/service.ts";
 import type { Sites } from "#src/http/sites.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 
 export interface TokenEdgeOptions extends ServiceOptions {
+  /** Network id of the addresses that are accepted. */
+  readonly networkId: NetworkId;
+  readonly networkMagic: number;
   readonly port: Pick<ChainPort, "inMempool" | "network" | "parameters" | "tip" | "transactionCbor" | "utxosByRef">;
   /** Why the service answers nothing but health checks; undefined: it works. */
   readonly off?: string;
@@ -20,6 +24,8 @@ export interface TokenEdgeOptions extends ServiceOptions {
   boot(from: TokenPayer, deadline: number): Promise<Result<Json, Failure>>;
   /** For proofs and summaries. */
   readonly builders: Pick<Builders, "run">;
+  /** URL of the entry file of the client for browsers. */
+  readonly client: string;
   /** Accepted host names and origins of pages; all where undefined. */
   readonly sites?: Sites;
   /** Limits of one client; none where undefined. */

@@ -13,11 +13,11 @@ import type { TokenEdgeOptions } from "#src/tokens/http/options.ts";
  */
 export function pageRoutes(
   app: Pick<Hono, "get">,
-  { builders, log, devnetWallet }: Pick<TokenEdgeOptions, "builders" | "log" | "devnetWallet">,
+  { builders, log, pages, devnetWallet }: Pick<TokenEdgeOptions, "builders" | "log" | "pages" | "devnetWallet">,
 ): void {
   const settings = (c: Context) => {
     const devnet = devnetWallet === undefined ? undefined : originAt(c.req.header("host"), devnetWallet);
     return devnet === undefined ? {} : { values: { devnet }, scripts: [`${devnet}/wallet-sdk.js`] };
   };
-  mountPage(app, { builders, log, name: "tokens", title: "Tokens", at: ["/"], settings });
+  mountPage(app, { builders, log, pages, name: "tokens", title: "Tokens", at: ["/"], settings });
 }

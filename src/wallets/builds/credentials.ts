@@ -4,7 +4,7 @@
  */
 import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
-import type { Builders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/wallets/builds/jobs.ts";
 import { CREDENTIAL_KINDS } from "#src/wallets/index/credential.ts";
 import type {
   CredentialRange,

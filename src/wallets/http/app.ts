@@ -65,7 +65,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   proxyRoutes(app, service);
   options.health(app);
   walletPage(app, options);
-  startPage(app, "wallets", [PREFIX]);
+  startPage(app, options.pages, "wallets", [PREFIX]);
   const examples = [new URL("./examples.json", import.meta.url)];
   mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });
   return app;

@@ -1,8 +1,9 @@
 /** What the wallet service depends on. */
 import type { Clock } from "#src/base/clock.ts";
 import type { NtpClock } from "#src/base/ntpClock.ts";
-import type { Builders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/wallets/builds/jobs.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
+import type { NetworkId } from "#src/cardano/address.ts";
 import type { ServiceOptions } from "#src/http/service.ts";
 import type { Presence } from "#src/runtime/placement/presence.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
@@ -11,6 +12,9 @@ import type { FetchOptions } from "#src/base/outsideFetch.ts";
 import type { PoolBook } from "#src/wallets/pools/book.ts";
 
 export interface WalletEdgeOptions extends ServiceOptions {
+  /** Network id of the addresses that are accepted. */
+  readonly networkId: NetworkId;
+  readonly networkMagic: number;
   /** Notifies actors of new rows in their input logs, after the commit. */
   readonly ring: (entities: readonly EntityRef[]) => void;
   readonly port: ChainPort;

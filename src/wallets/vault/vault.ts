@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import { toHex } from "#src/base/bytes.ts";
 import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Builders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/wallets/builds/jobs.ts";
 import type { ThreadFailure } from "#src/threads/jobs.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import {

@@ -1,6 +1,8 @@
 /** A devnet that makes blocks on request, and its explorer, for tests of the page. */
+import { PAGES } from "#src/app/pages.ts";
+import { evaluateIn } from "#src/plutus/jobs.ts";
 import { silentLog } from "#src/base/log.ts";
-import { createBuilders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
 import { devnetPort } from "#src/devnet/port.ts";
@@ -25,8 +27,8 @@ export async function startExplorer(options: DevnetOptions): Promise<ExplorerWor
   const store = await devnetStore(infra.databaseUrl);
   const { natsUrl: url, natsToken: token } = infra;
   const bus = await connectBus({ url, ...(token ? { token } : {}) });
-  const builders = createBuilders({ threads: 1, log: silentLog });
-  const { evaluate } = builders;
+  const builders = startBuilders({ threads: 1, log: silentLog });
+  const evaluate = evaluateIn(builders);
   const started = await startDevnet({
     store,
     bus,
@@ -38,7 +40,7 @@ export async function startExplorer(options: DevnetOptions): Promise<ExplorerWor
   return {
     devnet,
     listen: (index, port = 0) => {
-      const explorer = { builders, index, wallet: false };
+      const explorer = { builders, pages: PAGES, index, wallet: false };
       const rows = devnetPort({ store, bus, log: silentLog });
       const app = devnetApp({ devnet, store, port: rows, files: [], health: () => {}, explorer, log: silentLog });
       return serve(app, { host: "127.0.0.1", port });

@@ -13,7 +13,8 @@ import { fileURLToPath } from "node:url";
 import { type App, startApp } from "#src/app/application.ts";
 import { readOptions } from "#src/app/options.ts";
 import { createLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { endChild } from "../base/processes.ts";
 import type { Infra } from "../infra/infra.ts";
@@ -97,7 +98,7 @@ async function startHere(options: ArborOptions): Promise<Running> {
     { ...read.value, ...(options.mainnet ? { networkMagic: MAINNET_MAGIC } : {}) },
     createLog(read.value.log, {}, print),
     print,
-    { coldBuilders: true, connections: 8, builders: builders ??= createBuilders({ log: createLog("warn") }) },
+    { coldBuilders: true, connections: 8, builders: builders ??= startBuilders({ log: createLog("warn") }) },
   );
   void app.lost.then(print);
   return {

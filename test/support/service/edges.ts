@@ -1,5 +1,6 @@
 /** The four services without their dependencies: a call to a dependency fails the test. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { CLIENT, PAGES } from "#src/app/pages.ts";
 import { silentLog } from "#src/base/log.ts";
 import { devnetApp, type DevnetEdgeOptions } from "#src/devnet/serve/admin/app.ts";
 import { walletRoutes, type WalletRoutesOptions } from "#src/devnet/serve/admin/wallet.ts";
@@ -51,6 +52,8 @@ function tokensAlone(): OpenAPIHono {
     store: { sql: notCalled("store") },
     networkId: 0,
     networkMagic: 42,
+    client: CLIENT,
+    pages: PAGES,
     health,
     log: silentLog,
   } as unknown as TokenEdgeOptions);
@@ -72,7 +75,7 @@ function operatorAlone(): OpenAPIHono {
       releaseEndpoints({ store: store! }),
       webhookRoutes({ store: store!, bus: bus!, kinds: [], allowPrivate: false }),
       health,
-      (app) => mountPages(app, { builders: { run: notCalled("builders") as never }, log: silentLog }),
+      (app) => mountPages(app, { builders: { run: notCalled("builders") as never }, log: silentLog, pages: PAGES }),
     ],
     log: silentLog,
   });
@@ -83,7 +86,8 @@ function devnetAlone(): OpenAPIHono {
   const options = {
     devnet: { network: genesis.network, genesis },
     admin: { places: () => ({}) },
-    explorer: { builders: { run: notCalled("run"), measure: notCalled("measure") }, index: true, wallet: true },
+    explorer: { builders: { run: notCalled("run") }, pages: PAGES, index: true, wallet: true },
+    pages: PAGES,
     store: { sql: notCalled("store") },
     port: notCalled("port"),
     files: [],

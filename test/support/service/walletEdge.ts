@@ -1,4 +1,5 @@
 /** The wallet service's edge without its dependencies: a call to a dependency fails the test. */
+import { PAGES } from "#src/app/pages.ts";
 import { systemClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { NtpClock } from "#src/base/ntpClock.ts";
@@ -43,6 +44,7 @@ export function edgeAlone(
     clock: systemClock,
     clocked: true,
     ntp,
+    pages: PAGES,
     health,
     log: silentLog,
   } as unknown as WalletEdgeOptions);

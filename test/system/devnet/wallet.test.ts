@@ -2,6 +2,7 @@
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PAGES } from "#src/app/pages.ts";
 import { silentLog } from "#src/base/log.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { addressText, enterpriseAddress, scriptAddress } from "#src/cardano/address.ts";
@@ -38,7 +39,7 @@ beforeAll(async () => {
   devnet = started.value;
   const port = devnetPort({ store, bus, log: silentLog });
   app = devnetApp({ devnet, store, port, files: [], health: () => {}, log: silentLog });
-  walletRoutes(app, { devnet, port });
+  walletRoutes(app, { devnet, port, pages: PAGES });
 });
 afterAll(async () => {
   await devnet?.stop();

@@ -1,6 +1,7 @@
 /** Transactions that the development wallet signs, on the ledger: one after the other without blocks, mints, certificates. */
 import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { PAGES } from "#src/app/pages.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { encode } from "#src/cardano/cbor.ts";
@@ -37,7 +38,7 @@ beforeAll(async () => {
   devnet = started.value;
   const port = devnetPort({ store, bus, log: silentLog });
   app = devnetApp({ devnet, store, port, files: [], health: () => {}, log: silentLog });
-  walletRoutes(app, { devnet, port });
+  walletRoutes(app, { devnet, port, pages: PAGES });
   // the faucet has split its funds
   await devnet.makeBlock();
 });

@@ -3,7 +3,8 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { cageMigrations } from "#src/tokens/index/migrations.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { factSegment } from "#src/client/factKey.ts";
@@ -26,7 +27,7 @@ beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
   await migrate(store, [...chainMigrations, ...cageMigrations]);
-  builders = createBuilders({ threads: 1, log: silentLog });
+  builders = startBuilders({ threads: 1, log: silentLog });
   handleErrors(app, silentLog);
   proofRoutes(app, { store, builders });
   await initHash();
@@ -186,7 +187,7 @@ describe("a token", () => {
   });
 
   it("whose proof cannot be made in time, or for all clients, is a 503", async () => {
-    const busy = createBuilders({ threads: 1, queueLimit: 0, log: silentLog });
+    const busy = startBuilders({ threads: 1, queueLimit: 0, log: silentLog });
     const other = new OpenAPIHono();
     handleErrors(other, silentLog);
     proofRoutes(other, { store, builders: busy });

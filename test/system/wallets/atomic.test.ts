@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { appendInputs } from "#src/runtime/inputLog.ts";
@@ -32,7 +33,7 @@ describe("a change of a wallet", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     store = openStore(infra.databaseUrl);
-    builders = createBuilders({ threads: 1, log: silentLog });
+    builders = startBuilders({ threads: 1, log: silentLog });
     vault = createVault({ store, builders });
     front = await Arbor.start({ infra, roles: "edge,devnet,follower", env: LEASE });
     worker = await startWorker();

@@ -6,7 +6,8 @@ import { origin } from "#src/cardano/block.ts";
 import { isByronKey } from "#src/cardano/byron.ts";
 import { HARD } from "#src/cardano/keys/derivation.ts";
 import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
-import { type Builders, createBuilders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { enrol } from "#src/chain/index/groups.ts";
 import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { runtimeMigrations } from "#src/runtime/migrations.ts";
@@ -32,7 +33,7 @@ beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
   await migrate(store, [...runtimeMigrations, ...chainMigrations, ...vaultMigrations, ...walletIndexMigrations]);
-  builders = createBuilders({ threads: 1, log: silentLog });
+  builders = startBuilders({ threads: 1, log: silentLog });
 });
 afterAll(async () => {
   await builders?.stop();

@@ -8,8 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { fail, ok } from "#src/base/result.ts";
 import { bundle, type BundleInput } from "#src/threads/bundle.ts";
-import { type Builders, createBuilders } from "#src/threads/builders.ts";
-import { bundledOnce, bundleFor, CLIENT } from "#src/http/clientBundle.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
+import { bundledOnce, bundleFor } from "#src/http/clientBundle.ts";
+import { CLIENT } from "#src/app/pages.ts";
 import { handleErrors } from "#src/http/errors.ts";
 import { clientRoutes } from "#src/tokens/http/clientRoutes.ts";
 import { inBrowserContext } from "../../support/pages/browserModule.ts";
@@ -34,7 +36,7 @@ describe("the product's module", () => {
   }, 300_000);
 
   it("is bundled in a thread", async () => {
-    const builders = createBuilders({ threads: 1, log: silentLog });
+    const builders = startBuilders({ threads: 1, log: silentLog });
     try {
       expect(await bundleFor(builders, CLIENT)).toMatchObject({ ok: true, value: { body } });
     } finally {
@@ -120,7 +122,7 @@ function served(text: string): { app: OpenAPIHono; jobs: () => number } {
     return bundle(input);
   };
   handleErrors(app, silentLog);
-  clientRoutes(app, { builders: { run } as unknown as Builders, log: silentLog }, entry(text));
+  clientRoutes(app, { builders: { run } as unknown as Builders, log: silentLog, client: entry(text) });
   return { app, jobs: () => jobs };
 }
 

@@ -6,6 +6,7 @@ import path from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { describe, expect, it } from "vitest";
+import { PAGES } from "#src/app/pages.ts";
 import { silentLog } from "#src/base/log.ts";
 import { fail, ok } from "#src/base/result.ts";
 import { bundle, type BundleFile, type BundleInput } from "#src/threads/bundle.ts";
@@ -31,6 +32,7 @@ function appOf(run: Builders["run"], settings: PageSettings = {}) {
   mountPage(app, {
     builders: { run },
     log: silentLog,
+    pages: PAGES,
     name: "operator",
     title: "Some <page>",
     at: ["/", "/ui/*"],

@@ -1,36 +1,24 @@
-/** Which module may import which, which module's SQL may name which table, and which modules use which library. */
-import { readdirSync, readFileSync } from "node:fs";
+/**
+ * Which folder may import which, which files of a folder others may import, which module's SQL may name which table, and
+ * which modules use which library. `docs/architecture.md` explains the order.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-const LAYERS: readonly (readonly string[])[] = [
-  ["src/base"],
-  ["machines", "src/cardano", "src/forestry", "src/store"],
-  ["src/api", "src/runtime", "src/plutus", "src/transaction", "src/node"],
-  ["src/ledger", "src/contract", "src/wallets", "src/wallets/vault", "src/threads"],
-  ["src/chain"],
-  ["src/devnet", "src/embedded"],
-  ["actors"],
-  ["src/http", "src/client", "src/pages"],
-  ["src/app"],
-  ["src/cli", "src/packages"],
+/** A folder imports only from itself and from folders before it. */
+const ORDER = [
+  ...["src/base", "machines", "src/store", "src/runtime", "src/threads", "src/http", "src/embedded"],
+  ...["src/cardano", "src/transaction", "src/forestry", "src/plutus", "src/ledger", "src/node"],
+  ...["src/contract", "src/chain"],
+  ...["src/wallets", "src/tokens", "src/devnet", "src/signer", "src/operators"],
+  ...["actors", "src/client", "src/pages", "src/app", "src/cli", "src/packages"],
 ];
-const layerOf = new Map(LAYERS.flatMap((modules, layer) => modules.map((name) => [name, layer] as const)));
 
-/**
- * Modules that may import another of the same layer: hashes and CBOR for the trie, jobs that builder threads run, and the
- * client that pages call their service with.
- */
-const NEIGHBOURS: Record<string, readonly string[]> = {
-  "src/forestry": ["src/cardano"],
-  "src/pages": ["src/client"],
-  "src/threads": ["src/contract", "src/ledger", "src/wallets"],
-  "src/wallets/vault": ["src/threads", "src/wallets"],
-};
-
+/** The folder at the top that a file is in. */
 function moduleOf(file: string): string {
   const parts = file.split("/");
   return parts[0] === "src" ? parts.slice(0, 2).join("/") : parts[0]!;
@@ -44,11 +32,12 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
+/** What a file imports, and the files of this repository that it reads by their URL. */
 function importsOf(file: string): string[] {
   const text = readFileSync(path.join(root, file), "utf8");
   const pattern =
-    /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s*"([^"]+)"|(?:^|\n)\s*import\s*"([^"]+)"|import\(\s*"([^"]+)"\s*\)/g;
-  return [...text.matchAll(pattern)].map((match) => (match[1] ?? match[2] ?? match[3])!);
+    /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s*"([^"]+)"|(?:^|\n)\s*import\s*"([^"]+)"|import\(\s*"([^"]+)"\s*\)|new URL\(\s*[`"]([^`"]+)[`"],\s*import\.meta\.url/g;
+  return [...text.matchAll(pattern)].map((match) => match.slice(1).find((one) => one !== undefined)!);
 }
 
 function target(file: string, specifier: string): string | undefined {
@@ -58,6 +47,13 @@ function target(file: string, specifier: string): string | undefined {
 }
 
 const files = ["machines", "actors", "src"].flatMap((folder) => [...sources(folder)]);
+
+const isModule = (folder: string) => existsSync(path.join(root, folder, "README.md"));
+
+/** The nearest folder with a README at or above a folder. */
+function nearestModule(folder: string): string {
+  return isModule(folder) || !folder.includes("/") ? folder : nearestModule(path.posix.dirname(folder));
+}
 
 /** The SQL of a file: template literals behind `sql`, with the expressions that are interpolated into them. */
 function sqlOf(text: string): string[] {
@@ -78,23 +74,37 @@ const sqlByFile = new Map(files.map((file) => [file, sqlOf(readFileSync(path.joi
 describe("layers", () => {
   it("has files to read", () => expect(files.length).toBeGreaterThan(20));
 
-  it("lists every module", () => {
-    expect([...new Set(files.map(moduleOf))].filter((name) => !layerOf.has(name))).toEqual([]);
+  it("lists every folder, and each has a README of at most 40 lines", () => {
+    expect([...new Set(files.map(moduleOf))].filter((name) => !ORDER.includes(name))).toEqual([]);
+    expect(ORDER.filter((name) => !isModule(name))).toEqual([]);
+    const folders = new Set(files.map((file) => path.posix.dirname(file)));
+    const lengths = [...folders].filter(isModule)
+      .map((folder) =>
+        [folder, readFileSync(path.join(root, folder, "README.md"), "utf8").split("\n").length] as const
+      );
+    expect(lengths.filter(([, length]) => length > 41)).toEqual([]);
   });
 
-  it("has no import from a higher layer or from a neighbour", () => {
-    const wrong = files.flatMap((file) =>
-      importsOf(file).flatMap((specifier) => {
-        const to = target(file, specifier);
-        if (to === undefined || moduleOf(to) === moduleOf(file)) return [];
-        const from = layerOf.get(moduleOf(file))!;
-        const down = layerOf.get(moduleOf(to));
-        if (down !== undefined && down < from) return [];
-        if (NEIGHBOURS[moduleOf(file)]?.includes(moduleOf(to))) return [];
-        return [`${file} -> ${to}`];
-      })
-    );
-    expect(wrong).toEqual([]);
+  const uses = files.flatMap((file) =>
+    importsOf(file).flatMap((specifier) => {
+      const to = target(file, specifier);
+      // the root of the repository, and what is in it, belongs to nobody
+      return to === undefined || !/^(src|actors|machines)\//.test(to) ? [] : [{ file, to }];
+    })
+  );
+
+  it("has no import of a later folder, files that are read by URL included", () => {
+    const wrong = uses.filter(({ file, to }) => ORDER.indexOf(moduleOf(to)) > ORDER.indexOf(moduleOf(file)));
+    expect(wrong.map(({ file, to }) => `${file} -> ${to}`)).toEqual([]);
+  });
+
+  it("has no import of a file behind another module's face", () => {
+    const wrong = uses.filter(({ file, to }) => {
+      const folder = path.posix.dirname(to);
+      const module = nearestModule(folder);
+      return module !== folder && !file.startsWith(`${module}/`);
+    });
+    expect(wrong.map(({ file, to }) => `${file} -> ${to}`)).toEqual([]);
   });
 
   it("has no circle of files that import each other, for types included", () => {
@@ -125,7 +135,7 @@ describe("layers", () => {
 
   it("loads the script evaluator in the builders' threads alone", () => {
     const users = files.filter((file) => importsOf(file).some((to) => /^#src\/plutus\/evaluate/.test(to)));
-    expect(users.filter((file) => !/^src\/(plutus|builders)\//.test(file))).toEqual([]);
+    expect(users.filter((file) => !/^src\/(plutus|app\/threads)\//.test(file))).toEqual([]);
   });
 });
 
@@ -150,8 +160,9 @@ describe("SQL", () => {
 
   it("occurs in no HTTP route and in no composition", () => {
     const modules = ["src/http", "src/client", "src/pages", "src/app", "src/cli"];
+    const isRoute = (file: string) => modules.includes(moduleOf(file)) || file.split("/").includes("http");
     expect(
-      [...sqlByFile].filter(([file, statements]) => modules.includes(moduleOf(file)) && statements.length > 0)
+      [...sqlByFile].filter(([file, statements]) => isRoute(file) && statements.length > 0)
         .map(([file]) => file),
     ).toEqual([]);
   });

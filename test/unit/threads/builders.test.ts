@@ -1,8 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { evaluateIn } from "#src/plutus/jobs.ts";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { createLog, silentLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { packFacts } from "../../support/contract/packedFacts.ts";
 import { buildBoot } from "#src/contract/transactions/boot.ts";
 import { bucketOf, cutOf, neededBuckets } from "#src/forestry/cut.ts";
@@ -25,7 +27,7 @@ describe("real threads", () => {
   let builders: Builders;
   // one thread for all tests: it loads what the jobs need
   beforeAll(() => {
-    builders = createBuilders({ threads: 1, log: createLog("error", {}, (line) => lines.push(line)) });
+    builders = startBuilders({ threads: 1, log: createLog("error", {}, (line) => lines.push(line)) });
   });
   afterAll(() => builders.stop());
 
@@ -57,7 +59,7 @@ describe("real threads", () => {
     expect(stranger).toMatchObject({ ok: false, error: { code: "not_owner" } });
     const end = await builders.run("end", { ...outputs.input(alice.base), state: token.state }, soon());
     if (!end.ok) throw new Error(end.error.message);
-    const run = await builders.evaluate({
+    const run = await evaluateIn(builders)({
       transaction: end.value.transaction,
       utxos: [...outputs.all(), published],
       parameters,
@@ -104,7 +106,7 @@ describe("odd threads", () => {
   const odd = (options: { threads?: number; queueLimit?: number; graceMs?: number } = {}) => {
     started = 0;
     gate = new Int32Array(new SharedArrayBuffer(4));
-    builders = createBuilders({
+    builders = startBuilders({
       threads: 1,
       graceMs: 50,
       log: silentLog,
@@ -187,7 +189,7 @@ describe("odd threads", () => {
 
   test("a replacement that dies while loading leaves the thread in place", async () => {
     const workers: Worker[] = [];
-    builders = createBuilders({
+    builders = startBuilders({
       threads: 1,
       log: silentLog,
       start: () => {

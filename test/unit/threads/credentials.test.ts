@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { createBuilders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { deriveCredentialsInThreads } from "#src/wallets/builds/credentials.ts";
 import { concat } from "#src/base/bytes.ts";
 import { byronAddress } from "#src/cardano/byron.ts";
@@ -8,7 +8,7 @@ import { HARD, rootKey, toPublic } from "#src/cardano/keys/derivation.ts";
 import { credentialOf } from "#src/wallets/index/credential.ts";
 import { childHash, childOf, writeXpub } from "#src/cardano/keys/account.ts";
 
-const builders = createBuilders({ threads: 1, log: silentLog });
+const builders = startBuilders({ threads: 1, log: silentLog });
 afterAll(() => builders.stop());
 const account = writeXpub(toPublic(rootKey(new Uint8Array(16))));
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
@@ -24,7 +25,7 @@ afterEach(async () => {
 
 describe("jobs of wallets", () => {
   test("give the same in threads as in this thread", async () => {
-    builders = createBuilders({ threads: 1, log: silentLog });
+    builders = startBuilders({ threads: 1, log: silentLog });
     const intent = {
       payments: [{ address: bob.base, lovelace: 40n * ada, assets: [...assets] }, { address: bob.base, lovelace: ada }],
     };
@@ -41,7 +42,7 @@ describe("jobs of wallets", () => {
   });
 
   test("evaluate the scripts of the transactions that they balance, including existing redeemers", async () => {
-    builders = createBuilders({ threads: 1, log: silentLog });
+    builders = startBuilders({ threads: 1, log: silentLog });
     const policy = plutusHash(3, agrees);
     const minting = {
       inputs: [],

@@ -5,6 +5,7 @@ import { VERSION } from "#src/base/version.ts";
 import type { Log } from "#src/base/log.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Builders } from "#src/threads/builders.ts";
+import { measureIn } from "#src/plutus/jobs.ts";
 import * as api from "#src/devnet/api/devnet.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
@@ -46,7 +47,9 @@ export interface DevnetEdgeOptions extends LedgerRoutesOptions {
 
 /** What the explorer page depends on. */
 export interface ExplorerOptions extends Pick<ExplorerRoutesOptions, "index"> {
-  readonly builders: Pick<Builders, "run" | "measure">;
+  readonly builders: Pick<Builders, "run">;
+  /** The folder with a folder for each page. */
+  readonly pages: URL;
   /** Whether the development wallet is served. */
   readonly wallet: boolean;
 }
@@ -225,9 +228,9 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
 function explorer(
   app: OpenAPIHono,
   { devnet, store, log, admin }: DevnetEdgeOptions,
-  { builders, index, wallet }: ExplorerOptions,
+  { builders, pages, index, wallet }: ExplorerOptions,
 ): void {
-  explorerRoutes(app, { devnet, store, log, index, measure: builders.measure });
+  explorerRoutes(app, { devnet, store, log, index, measure: measureIn(builders) });
   const isOff = (on: boolean) => on ? undefined : "off";
   const values = {
     index: isOff(index),
@@ -238,6 +241,7 @@ function explorer(
   mountPage(app, {
     builders,
     log,
+    pages,
     name: "explorer",
     title: "Explorer",
     at: ["/"],

@@ -32,6 +32,8 @@ export interface WalletRoutesOptions {
   readonly devnet: WalletServices["devnet"] & Pick<Devnet, "blockMs">;
   /** The port to the same devnet. */
   readonly port: WalletServices["port"] & Pick<ChainPort, "inMempool">;
+  /** The folder with a folder for each page. */
+  readonly pages: URL;
   /** How long a transfer waits for its block, in ms. */
   readonly transferMs?: number;
 }
@@ -107,7 +109,7 @@ const SIGNING = { 403: BAD_ORIGIN, 413: "`body_too_large`", 503: AWAY };
 
 /** Adds `/wallet-sdk.js` and `/api/v1/wallet/…`. One function, since it only declares endpoints. */
 export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): void {
-  const { devnet, port, transferMs = 10_000 } = options;
+  const { devnet, port, pages, transferMs = 10_000 } = options;
   const wallet = new DevnetWallet({ devnet, port });
   const network = devnet.network.id;
   /** Id of the account that pages get when they enable the wallet. */
@@ -124,6 +126,11 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     throw paymentRefusal({ code: "bad_address", message: "A payment cannot be sent to a reward address." });
   };
 
+  const sdk = sending(readPages(new URL("devnet/", pages)), {
+    "x-content-type-options": "nosniff",
+    // pages of any origin may load it
+    "cross-origin-resource-policy": "cross-origin",
+  });
   app.get("/wallet-sdk.js", (c) => sdk(c, "wallet-sdk.js"));
 
   endpoint(app, "get", `${PREFIX}/health`, {
@@ -337,12 +344,6 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     refusals: { 400: refusing("`bad_request`, `bad_value`") },
   }, async ({ query: { cborHex } }) => valueView(valueOf(cborHex)));
 }
-
-const sdk = sending(readPages(new URL("../../../pages/devnet/", import.meta.url)), {
-  "x-content-type-options": "nosniff",
-  // pages of any origin may load it
-  "cross-origin-resource-policy": "cross-origin",
-});
 
 function accountView({ id, name, address, rewardAddress }: WalletAccount) {
   return { id, name, address: addressText(address), stakeAddress: addressText(rewardAddress), default: true };

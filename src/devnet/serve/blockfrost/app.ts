@@ -67,7 +67,7 @@ export function blockfrostApp(
 ): OpenAPIHono {
   const operations = blockfrostOperations(service);
   const app = serveOperations(operations, service.log, hosts);
-  startPage(app, "blockfrost", ["/"]);
+  if (service.pages) startPage(app, service.pages, "blockfrost", ["/"]);
   health?.(app);
   mountDocs(app, { prefix: "/api/v1", document: () => blockfrostDocument(app, operations) });
   return app;

@@ -10,4 +10,6 @@ export interface BlockfrostService {
   /** Measures the redeemers of a transaction, in a thread. */
   readonly measure: MeasureRedeemers;
   readonly log: Log;
+  /** The folder with a folder for each page; without it there is no start page. */
+  readonly pages?: URL;
 }

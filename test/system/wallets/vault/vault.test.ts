@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
-import { type Builders, createBuilders } from "#src/threads/builders.ts";
+import type { Builders } from "#src/threads/builders.ts";
+import { startBuilders } from "#src/app/threads/builders.ts";
 import { verify } from "#src/cardano/keys/signingKey.ts";
 import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -31,7 +32,7 @@ beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl, { max: 4 });
   await migrate(store, vaultMigrations);
-  builders = createBuilders({ threads: 1, log: silentLog });
+  builders = startBuilders({ threads: 1, log: silentLog });
   vault = createVault({ store, builders });
 });
 afterAll(async () => {

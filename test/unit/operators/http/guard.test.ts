@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { operatorApp } from "#src/operators/http/app.ts";
-import { type GuardOptions, isLoopback } from "#src/operators/http/guard.ts";
+import { isLoopback } from "#src/http/sites.ts";
+import type { GuardOptions } from "#src/operators/http/guard.ts";
 
 const TOKEN = "a token, but without spaces".replaceAll(" ", "-");
 

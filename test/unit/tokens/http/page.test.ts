@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { Hono } from "hono";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
+import { PAGES } from "#src/app/pages.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { pageRoutes } from "#src/tokens/http/pageRoutes.ts";
 import { silentLog } from "#src/base/log.ts";
@@ -25,7 +26,7 @@ const builders = { run: () => Promise.resolve(files) } as unknown as Pick<Builde
 const page = (devnetWallet?: number) => {
   const app = new Hono();
   app.onError((error, c) => c.text(error.message, error instanceof HttpFailure ? error.status as 404 : 500));
-  pageRoutes(app, { builders, log: silentLog, devnetWallet });
+  pageRoutes(app, { builders, log: silentLog, pages: PAGES, devnetWallet });
   return app;
 };
 const app = page();
