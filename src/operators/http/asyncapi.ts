@@ -2,7 +2,7 @@
  * `GET /asyncapi.json`: the events that subscribers get over NATS, as server-sent events and at webhooks, as an
  * AsyncAPI 3.0 document.
  *
- * It is derived from the events' schemas (`src/api`) and from the machines of this process, so that it names the
+ * It is derived from the events' schemas (`src/operators/api`) and from the machines of this process, so that it names the
  * transitions and states of each kind as they are.
  */
 import { VERSION } from "#src/base/version.ts";

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const FOLDERS = ["src/client", "src/runtime", "src/forestry"];
 /** Folders whose exports a block may use without an import. */
-const SHARED = [...FOLDERS, "src/base", "src/store", "src/cardano", "src/api"];
+const SHARED = [...FOLDERS, "src/base", "src/store", "src/cardano", "src/operators/api"];
 const PACKAGES = { z: "zod", setup: "xstate" };
 
 /** Values that blocks use without saying where they come from. Only the ones that a block uses are declared. */

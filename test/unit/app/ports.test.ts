@@ -14,7 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => taken.forEach((server) => server.close()));
 
-const FREE = ["token", "wallet", "operator", "devnet", "node", "nats"].flatMap((name) => [`--${name}-port`, "0"]);
+const FREE = ["token", "wallet", "operator", "devnet", "indexer", "node", "nats"].flatMap((
+  name,
+) => [`--${name}-port`, "0"]);
 
 function options(...args: string[]): Options {
   const read = readOptions([...FREE, ...args], {});

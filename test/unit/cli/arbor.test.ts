@@ -87,7 +87,7 @@ it("loads nothing of the server", async () => {
   });
   const modules = new Set(Object.keys(metafile.inputs).map((file) => file.split("/").slice(0, 2).join("/")));
   expect([...modules].sort()).toEqual(
-    ["base", "cage", "cardano", "cli", "client", "forestry"].map((one) => `src/${one}`),
+    ["base", "cardano", "cli", "client", "contract", "forestry"].map((one) => `src/${one}`),
   );
   const atStart = new Set<string>();
   const visited = new Set<string>();

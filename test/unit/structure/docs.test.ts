@@ -172,8 +172,9 @@ describe("documentation", () => {
   });
 
   it("has texts of the API and of options in plain English", () => {
-    const files = readdirSync(path.join(root, "src/api"), { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts")).map((name) => `src/api/${name}`).concat("src/app/options.ts");
+    const files = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" })
+      .filter((name) => /^\w+\/api\/\w+\.ts$|chemas?\.ts$/.test(name)).map((name) => `src/${name}`)
+      .concat("src/app/options.ts");
     const found = files.flatMap((file) =>
       // literals with a space are texts, others are names
       [...readPage(file).replace(/^\s*(?:\/?\*|\/\/).*$/gm, "").matchAll(/"[^"\n]* [^"\n]*"|`[^`]* [^`]*`/g)]
@@ -201,16 +202,21 @@ describe("documentation", () => {
     expect(pages.filter((page) => !reached.has(page))).toEqual([]);
   });
 
-  it("says what every folder of src is for, and each one in a larger module", () => {
-    const text = readPage("docs/architecture.md");
-    const foldersOf = (folder: string) =>
-      readdirSync(path.join(root, folder), { withFileTypes: true }).filter((one) => one.isDirectory())
-        .map(({ name }) => `${folder}/${name}`);
-    const modules = foldersOf("src");
-    // routes and pages have a folder for each service
-    const within = modules.filter((name) => !["src/http", "src/pages", "src/app", "src/embedded"].includes(name));
-    const folders = [...modules, ...within.flatMap(foldersOf)];
-    expect(folders.filter((name) => !text.includes(`| \`${name}\``))).toEqual([]);
+  it("says what every folder is for, in its README or that of the nearest folder above", () => {
+    const folders = ["src", "actors", "machines"].flatMap((top) =>
+      readdirSync(path.join(root, top), { recursive: true, withFileTypes: true })
+        .filter((one) => one.isFile() && /\.(tsx?|js|css|html)$/.test(one.name))
+        .map(({ parentPath }) => path.relative(root, parentPath))
+    );
+    const isNamed = (folder: string, within = folder): boolean => {
+      if (!within.includes("/") && !existsSync(path.join(root, within, "README.md"))) return false;
+      if (!existsSync(path.join(root, within, "README.md"))) return isNamed(folder, path.dirname(within));
+      return within === folder || readPage(`${within}/README.md`).includes(`\`${path.relative(within, folder)}\`:`);
+    };
+    expect([...new Set(folders)].filter((folder) => !isNamed(folder))).toEqual([]);
+    const overview = readPage("docs/architecture.md");
+    const tops = new Set(folders.map((folder) => folder.split("/").slice(0, 2).join("/")));
+    expect([...tops].filter((top) => !overview.includes(`| \`${top}\``))).toEqual([]);
   });
 
   it("has this checkout as its newest release, with what it works with", () => {

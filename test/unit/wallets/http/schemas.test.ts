@@ -56,7 +56,7 @@ const found = new Set(ENDPOINTS.flatMap(({ operation, status, request, answer })
 }));
 
 /** Differences that are meant, each with its reason; `*` stands for any text. */
-const reasons = readFileSync(new URL("wallet-schemas.reasons.txt", import.meta.url), "utf8").trim().split("\n\n").map(
+const reasons = readFileSync(new URL("schemas.reasons.txt", import.meta.url), "utf8").trim().split("\n\n").map(
   (block) => {
     const [reason, ...lines] = block.split("\n");
     return { reason: reason!, lines };
