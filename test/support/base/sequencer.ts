@@ -3,24 +3,25 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take longest, longest first: whichever of them began last would run alone at the end. */
 const LONGEST = [
-  "system/together/on_request",
-  "system/operator/pages",
-  "system/tokens/page",
-  "system/together/blocks",
-  "system/docs/docs",
-  "system/wallets/page",
-  "system/devnet/page",
-  "system/app/first_contact",
-  "system/cardano-wallet/suite",
-  "system/cli/arbor",
-  "system/app/docs",
-  "system/runtime/faults",
+  "test/system/together/onRequest",
+  "test/system/operators/pages",
+  "test/system/tokens/page",
+  "test/system/together/blocks",
+  "test/system/docs/docs",
+  "test/system/wallets/page",
+  "test/system/devnet/page",
+  "test/system/app/firstContact",
+  "test/system/cardano-wallet/suite",
+  "test/system/cli/arbor",
+  "test/system/app/docs",
+  "test/system/runtime/faults",
 ];
 
 /** Unit tests that load all modules again, for themselves and for what follows: first, while few are loaded. */
-const LOADING_AGAIN = ["unit/base/trace", "unit/plutus/context-opinions", "unit/cage/version2"];
+const LOADING_AGAIN = ["test/unit/base/trace", "test/unit/plutus/contextOpinions", "test/unit/contract/version2"];
 
-const FIRST = [...LONGEST, ...LOADING_AGAIN];
+/** All of them, in their order. */
+export const FIRST = [...LONGEST, ...LOADING_AGAIN];
 
 const rank = ({ moduleId }: TestSpecification) => {
   const place = FIRST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));

@@ -14,20 +14,20 @@ export const TOGETHER = {
       "tokens/batches",
       "tokens/binary",
       "tokens/summaries",
-      "tokens/client-module",
+      "tokens/clientModule",
       "wallets/forged",
       "cli/walletKeyExport",
     ],
   },
   // the first two list all wallets
-  on_request: {
+  onRequest: {
     blockMs: 0,
     files: [
       "scenarios/wallets",
       "scenarios/random",
       "scenarios/accounts",
       "scenarios/addresses",
-      "scenarios/coin_control",
+      "scenarios/coinControl",
       "scenarios/consolidation",
       "scenarios/errors",
       "scenarios/pending",
