@@ -88,6 +88,7 @@ type RequestInput = z.infer<typeof requestInput>;
 export function tokenActor(options: TokenBuildOptions): ActorKind {
   return {
     kind: "token",
+    ids: /^[0-9a-f]{64}$/,
     version: 1,
     machine: tokenMachine,
     content: { schemas: tokenContent },
