@@ -17,6 +17,7 @@ import { WALLET_PROJECTION } from "#src/wallets/index/types.ts";
 export function delegationActor(): ActorKind {
   return {
     kind: "delegation",
+    ids: /^(key|script)-[0-9a-f]{56}$/,
     version: 1,
     machine: delegationMachine,
     commands: z.never(),

@@ -32,6 +32,7 @@ export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind 
   const begin = beginner(options);
   return {
     kind: "shared-wallet",
+    ids: /^[0-9a-f]{40}$/,
     version: 1,
     machine: sharedWalletMachine,
     commands: sharedWalletCommands,

@@ -75,8 +75,16 @@ const [KEY_ADDRESS_BYTES, BASE_ADDRESS_BYTES] = [29, 57];
 /** Most open requests, the oldest, of which an update that names none says why it leaves them. */
 const MOST_LEFT = 200;
 
-/** Members of every request; `strict` refuses one that conflicts with an open one. */
-const requested = { ...payer, key: text, strict: z.boolean().default(false) };
+/**
+ * Members of every request; `strict` refuses one that conflicts with an open one, `applicable` one that could not be
+ * applied once the open ones are.
+ */
+const requested = {
+  ...payer,
+  key: text,
+  strict: z.boolean().default(false),
+  applicable: z.boolean().default(false),
+};
 const requestInput = z.discriminatedUnion("type", [
   z.object({ type: z.literal("insert"), ...requested, newValue: text }),
   z.object({ type: z.literal("update"), ...requested, oldValue: text, newValue: text }),
@@ -88,6 +96,7 @@ type RequestInput = z.infer<typeof requestInput>;
 export function tokenActor(options: TokenBuildOptions): ActorKind {
   return {
     kind: "token",
+    ids: /^[0-9a-f]{64}$/,
     version: 1,
     machine: tokenMachine,
     content: { schemas: tokenContent },
@@ -309,6 +318,11 @@ async function request(
     if (input.strict && conflict) {
       const message = `The request conflicts with the open request ${conflict.request}: ${conflict.message}`;
       return fail("request_conflicts", message, { request: conflict.request, reason: conflict.code });
+    }
+    const [failure] = warnings;
+    if (input.applicable && failure) {
+      const { code, message, ...details } = failure;
+      return fail(code, `The request could not be applied: ${message}`, details);
     }
     const built = await options.builders.run("request", { ...common, token: entity.id, key, operation }, { deadline });
     return built.ok ? ok({ built: built.value, more: {}, warnings: warnings.map(messaged) }) : built;

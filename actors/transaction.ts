@@ -52,6 +52,7 @@ export interface TransactionActorOptions {
 export function transactionActor(options: TransactionActorOptions): ActorKind {
   return {
     kind: "transaction",
+    ids: /^[0-9a-f]{64}$/,
     version: 2,
     machine: transactionMachine,
     content: { schemas: transactionContent },

@@ -49,6 +49,7 @@ export function walletActor(options: WalletActorOptions): ActorKind {
   ) => builderOf(options, entity.id).then((wallet) => wallet.ok ? run(wallet.value, { entity, ...more }) : wallet);
   return {
     kind: "wallet",
+    ids: /^[0-9a-f]{40}$/,
     version: 1,
     machine: walletMachine,
     commands: walletCommands,

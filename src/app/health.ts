@@ -1,11 +1,10 @@
 /** Checks of what a process depends on, and the port at which a process without a service answers health checks. */
-import { OpenAPIHono } from "@hono/zod-openapi";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { handleErrors } from "#src/http/errors.ts";
 import { type Check, healthRoutes } from "#src/http/health.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
+import { watchedApp } from "#src/http/service.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { countServedPartitions } from "#src/runtime/operations/counts.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
@@ -77,8 +76,7 @@ export async function startHealthPort(context: AppContext): Promise<void> {
   const { options, store, health, log } = context;
   const use = healthPort(options);
   if (use === undefined) return;
-  const app = new OpenAPIHono();
-  handleErrors(app, log);
+  const app = watchedApp(log, [...options.hosts, options.host]);
   healthRoutes({ health })(app);
   metricsRoutes({ store, log })(app);
   context.listening.push({ name: "health", at: urlOf(await listen(context, app, use)) });

@@ -2,10 +2,10 @@
  * Monitoring as cardano-wallet has it: a port with Prometheus's text, and one with EKG's JSON, each switched on by an
  * environment variable with its port. Both are off by default.
  */
-import { OpenAPIHono } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import { metrics } from "#src/base/metrics.ts";
-import { handleErrors } from "#src/http/errors.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
+import { watchedApp } from "#src/http/service.ts";
 import { type AppContext, listen, urlOf } from "#src/app/context.ts";
 import { MONITORING_SERVICES } from "#src/app/monitoringOptions.ts";
 
@@ -20,8 +20,7 @@ export async function startMonitoring(context: AppContext): Promise<void> {
       log.warn(`the port for ${title} metrics is invalid; they are disabled`, { variable: `${variable}_PORT` });
       continue;
     }
-    const app = new OpenAPIHono();
-    handleErrors(app, log);
+    const app = watchedApp(log, [...options.hosts, place.host]);
     if (name === "prometheus") metricsRoutes({ store, log })(app);
     else ekgRoutes(app);
     const use = { service: `${title} metrics`, host: place.host, port, option: `${variable}_PORT` };

@@ -144,7 +144,7 @@ export const HELP = `arbor: authenticated facts on Cardano
 
   --roles LIST         edge, worker, follower, devnet, and signer with --signer-seed (all)  ARBOR_ROLES
   --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
-  --hosts NAME,NAME    additional host names of the token and wallet service, * for any  ARBOR_HOSTS
+  --hosts NAME,NAME    additional host names of the services and /metrics, * for any  ARBOR_HOSTS
   --origins O,O        additional origins allowed to call the token service, * for all  ARBOR_ORIGINS
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
   --rate-limit N       requests per second and client of the token service; 0: no limit (0)  ARBOR_RATE_LIMIT

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens of services that spend or control: compared in constant time, and a client that sends wrong ones is
- * refused for the rest of a minute.
+ * Bearer tokens of services that spend or control: compared in constant time. A client that sends wrong ones is refused
+ * for the rest of a minute, unless it sends the right one: behind a proxy or a NAT others have the same address.
  */
 import type { Context } from "hono";
 import { createHash, timingSafeEqual } from "node:crypto";
@@ -16,7 +16,7 @@ const MOST_CLIENTS = 10_000;
 
 /**
  * A function that says whether a request carries the token in `Authorization: Bearer`. It throws 429 `wrong_tokens` for a
- * client that has sent too many wrong ones, and logs wrong ones with one line a minute.
+ * wrong one of a client that has sent too many, and logs wrong ones with one line a minute.
  */
 export function bearerCheck(
   token: string,
@@ -28,6 +28,9 @@ export function bearerCheck(
   let unlogged = 0;
   return (c) => {
     const given = /^Bearer +(\S+)\s*$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
+    const isRight = timingSafeEqual(digest(given), wanted);
+    // Without a token nothing is guessed.
+    if (isRight || given === "") return isRight;
     const client = clientOf(c, proxies);
     const at = now();
     let entry = wrong.get(client);
@@ -39,9 +42,6 @@ export function bearerCheck(
       c.header("Retry-After", String(Math.ceil((entry.since + MINUTE_MS - at) / 1_000)));
       throw new HttpFailure(429, "wrong_tokens", "This client has sent too many wrong tokens; try again later.");
     }
-    const isRight = timingSafeEqual(digest(given), wanted);
-    // Without a token nothing is guessed.
-    if (isRight || given === "") return isRight;
     if (entry === undefined) {
       const [first = ""] = wrong.keys();
       if (wrong.size >= MOST_CLIENTS) wrong.delete(first);

@@ -4,7 +4,7 @@ import { cors } from "hono/cors";
 import type { Log } from "#src/base/log.ts";
 import { handleErrors, type RefusalFormat } from "#src/http/errors.ts";
 import { observe } from "#src/http/observe.ts";
-import { guardSites, type Sites } from "#src/http/sites.ts";
+import { guardHosts, guardSites, type Sites } from "#src/http/sites.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
 import type { Store } from "#src/store/store.ts";
@@ -33,6 +33,14 @@ export function serviceApp(service: string, log: Log, refusing?: RefusalFormat, 
   const app = new OpenAPIHono(getPath ? { getPath } : {});
   handleErrors(app, log, refusing);
   app.use(observe(service, log));
+  return app;
+}
+
+/** An app without a token, for programs that watch the process: no page reads it under a name of its own. */
+export function watchedApp(log: Log, hosts: Sites["hosts"]): OpenAPIHono {
+  const app = new OpenAPIHono();
+  handleErrors(app, log);
+  app.use(guardHosts(hosts));
   return app;
 }
 

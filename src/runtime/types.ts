@@ -137,6 +137,8 @@ export interface OwnTable {
  */
 export interface ActorKind {
   readonly kind: string;
+  /** Form of its ids; without it an id is any text. */
+  readonly ids?: RegExp;
   /** Version of the machine, stored with each snapshot. */
   readonly version: number;
   readonly machine: AnyStateMachine;

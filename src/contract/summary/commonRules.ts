@@ -67,7 +67,7 @@ function* money(summary: Summary, intent: Intent): Generator<Reason> {
   }
   for (const { index, purpose, address, amount } of summary.pays) {
     const isPaid = amount.lovelace > 0n && Object.values(amount.assets).every((quantity) => quantity > 0n);
-    yield* check(isPaid, "amount", `Its output ${index} holds less than something.`);
+    yield* check(isPaid, "amount", `Its output ${index} has an amount of ada or of an asset that is not positive.`);
     yield* check(purpose !== "payment", "payment", `Its output ${index} pays ${address}.`);
   }
   const { collateral, net } = summary;

@@ -5,6 +5,7 @@ import * as api from "#src/operators/api/operator.ts";
 import { page, readCursor } from "#src/operators/http/cursor.ts";
 import { describeHistory } from "#src/operators/http/history.ts";
 import type { Lookups } from "#src/operators/http/lookups.ts";
+import { knownSelection, unknownKind } from "#src/operators/http/selection.ts";
 import { answered, refusal } from "#src/operators/http/status.ts";
 import { endpoint } from "#src/http/route.ts";
 import type { Control } from "#src/runtime/operations/control.ts";
@@ -22,15 +23,18 @@ export interface ActorEndpoints {
 }
 
 /** What this service needs of a kind. */
-export type OperatorKind = Pick<ActorKind, "kind" | "version" | "machine" | "content" | "migrate">;
+export type OperatorKind = Pick<ActorKind, "kind" | "ids" | "version" | "machine" | "content" | "migrate">;
 
 const entityPlace = z.object(api.actorPath);
 const versionPlace = z.int().min(0);
-const UNKNOWN = { 404: "`actor_unknown`: the actor has never applied an event" };
+const UNKNOWN = { 404: "`actor_unknown`: the actor has never applied an event; `kind_unknown`" };
 
 /** Adds `/actors`, `/actors/{kind}/{id}` and the paths below. One function, since it only declares endpoints. */
 export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index }: ActorEndpoints): void {
-  const unknown = ({ kind, id }: EntityRef) => refusal({ code: "actor_unknown", message: `No ${kind} ${id} exists.` });
+  const unknown = ({ kind, id }: EntityRef) =>
+    kinds.has(kind)
+      ? refusal({ code: "actor_unknown", message: `No ${kind} ${id} exists.` })
+      : unknownKind(kind, kinds.values());
   const known = async (entity: EntityRef) => {
     const row = await readPaused(store, entity);
     if (row === undefined) throw unknown(entity);
@@ -42,10 +46,16 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
     summary: "Actors by kind and id",
     query: api.actorsQuery,
     answer: api.actors,
-    refusals: { 400: "`bad_request`, `bad_cursor`" },
+    refusals: { 400: "`bad_request`, `bad_cursor`, `bad_kind`, `bad_state`" },
   }, async ({ query: { kind, state, paused, q, limit, after } }) => {
     const place = readCursor(after, entityPlace);
     const rows = await listActors(store, { kind, state, paused, prefix: q }, place, limit);
+    // Actors of another version's kinds and states are found as well.
+    if (rows.length === 0 && (await listActors(store, { kind, state }, undefined, 1)).length === 0) {
+      const isForeign = kind !== undefined && !kinds.has(kind) &&
+        (await listActors(store, { kind }, undefined, 1)).length > 0;
+      if (!isForeign) knownSelection({ kind, state }, kinds.values());
+    }
     return { actors: rows, next: page(rows, limit, ({ kind, id }) => ({ kind, id })) };
   });
 
@@ -95,9 +105,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
     },
   }, async ({ params: entity, query: { version } }) => {
     const kind = kinds.get(entity.kind);
-    if (kind === undefined) {
-      throw refusal({ code: "kind_unknown", message: `This service does not know the kind ${entity.kind}.` });
-    }
+    if (kind === undefined) throw unknownKind(entity.kind, kinds.values());
     const { at = null, ...past } = answered(await readPast(store, kind, entity, version));
     return { entity, ...past, at };
   });
@@ -138,7 +146,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
     answer: api.fired,
     refusals: {
       403: "`header_missing`",
-      404: "`actor_unknown`, `reminder_unknown`",
+      404: "`actor_unknown`, `kind_unknown`, `reminder_unknown`",
       409: "`paused`",
       503: "`unavailable`",
     },

@@ -42,7 +42,7 @@ export function operatorApi(
     const { paused } = countEndpoints(app, { store, kinds: known, letters, places });
     actorEndpoints(app, { store, kinds: known, control, index });
     searchEndpoint(app, { store, index });
-    letterEndpoints(app, letters);
+    letterEndpoints(app, letters, kinds);
     activityEndpoints(app, store);
     attentionEndpoint(app, { store, places, letters, paused, sources: attention });
   };

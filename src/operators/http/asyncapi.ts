@@ -13,9 +13,10 @@ import { testEvent, webhookHeaders } from "#src/operators/api/webhooks.ts";
 import type { OperatorPart } from "#src/operators/http/app.ts";
 import { respond } from "#src/http/json.ts";
 import examples from "#src/operators/http/eventExamples.json" with { type: "json" };
+import { transitionsOf } from "#src/operators/http/selection.ts";
 import { endpoint } from "#src/http/route.ts";
 import { kebab } from "#src/runtime/events/transition.ts";
-import { eventsOf, statesOf } from "#src/runtime/operations/graph.ts";
+import { statesOf } from "#src/runtime/operations/graph.ts";
 import { CONTENT_STREAM, STREAM } from "#src/runtime/events/jetStream.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 
@@ -46,7 +47,7 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
     contents: Object.values(content?.schemas ?? {}),
     byTransition: Object.entries(content?.schemas ?? {}).map(([type, schema]) => [kebab(type), schema] as const),
     states: statesOf(machine),
-    transitions: [...new Set(eventsOf(machine).map(kebab))].sort(),
+    transitions: transitionsOf({ machine, content }),
   }));
   const of = <T>(value: (one: typeof known[number]) => readonly [string, T]) => Object.fromEntries(known.map(value));
   const message = (name: string) => ref("components", "messages", name);

@@ -297,9 +297,9 @@ async function streams(store: Store): Promise<Item[]> {
       ),
     ];
   }
-  return incomplete.length === 0
-    ? []
-    : [item(`The stream ${incomplete.join(" and ")} lacks transitions that were published before.`, null)];
+  if (incomplete.length === 0) return [];
+  const [subject, verb] = incomplete.length === 1 ? ["stream", "lacks"] : ["streams", "lack"];
+  return [item(`The ${subject} ${incomplete.join(" and ")} ${verb} transitions that were published before.`, null)];
 }
 
 async function pauses(paused: () => Promise<number>): Promise<Item[]> {

@@ -3,7 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import * as api from "#src/operators/api/operator.ts";
 import { memo } from "#src/http/memo.ts";
 import type { Places } from "#src/operators/http/places.ts";
-import { refusal } from "#src/operators/http/status.ts";
+import { unknownKind } from "#src/operators/http/selection.ts";
 import { endpoint } from "#src/http/route.ts";
 import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
 import { graphOf } from "#src/runtime/operations/graph.ts";
@@ -50,7 +50,7 @@ export function countEndpoints(
     refusals: { 404: "`kind_unknown`" },
   }, async ({ params: { kind } }) => {
     const known = kinds.get(kind);
-    if (known === undefined) throw refusal({ code: "kind_unknown", message: `No kind "${kind}" exists.` });
+    if (known === undefined) throw unknownKind(kind, kinds.values());
     return { kind, machineVersion: known.version, ...graphOf(known.machine) };
   });
 

@@ -21,8 +21,7 @@ import {
 } from "#src/http/eventStream.ts";
 import type { OperatorPart } from "#src/operators/http/app.ts";
 import { endpoint } from "#src/http/route.ts";
-import { knownKind } from "#src/operators/http/status.ts";
-import type { ActorKind } from "#src/runtime/types.ts";
+import { knownSelection, type SelectableKind } from "#src/operators/http/selection.ts";
 import type { EventBatch, EventLog } from "#src/runtime/events/eventLog.ts";
 import { cloudEvent } from "#src/runtime/events/transition.ts";
 import { type Position, positionText } from "#src/runtime/events/position.ts";
@@ -30,7 +29,7 @@ import { type Position, positionText } from "#src/runtime/events/position.ts";
 export interface EventRouteOptions {
   readonly events: EventLog;
   /** The kinds of actors. */
-  readonly kinds: readonly Pick<ActorKind, "kind">[];
+  readonly kinds: readonly SelectableKind[];
   /** Longest silence, in milliseconds; a comment is sent then. */
   readonly keepAliveMs?: number;
   /** Most readers at a time. */
@@ -53,9 +52,12 @@ export function eventRoutes(
       headers: { "last-event-id": positionSchema.optional() },
       produces: "text/event-stream",
       answer: z.string(),
-      refusals: { 400: "`bad_request`, `bad_position`, `bad_kind`", 503: "`too_many_readers`" },
+      refusals: {
+        400: "`bad_request`, `bad_position`, `bad_kind`, `bad_id`, `bad_transition`",
+        503: "`too_many_readers`",
+      },
     }, async ({ query: { from: asked, ...filter }, context: c }) => {
-      knownKind(filter.kind, kinds);
+      knownSelection(filter, kinds);
       admitReader(events, most);
       const from = await beginning(c, asked, events);
       const ended = new AbortController();

@@ -3,6 +3,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/operators/api/operator.ts";
 import { page, readCursor } from "#src/operators/http/cursor.ts";
+import { knownSelection, type SelectableKind } from "#src/operators/http/selection.ts";
 import { answered, refusal } from "#src/operators/http/status.ts";
 import { endpoint } from "#src/http/route.ts";
 import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
@@ -10,14 +11,15 @@ import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
 const place = z.int().min(0);
 
 /** Adds `/dead-letters` and the paths below. */
-export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters): void {
+export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters, kinds: readonly SelectableKind[]): void {
   endpoint(app, "get", "/dead-letters", {
     summary: "Dead letters: events that failed, newest first",
     query: api.deadLettersQuery,
     answer: api.deadLetters,
-    refusals: { 400: "`bad_request`, `bad_cursor`" },
+    refusals: { 400: "`bad_request`, `bad_cursor`, `bad_kind`, `bad_id`" },
   }, async ({ query: { kind, id, limit, after } }) => {
     const rows = await letters.list({ kind, id }, readCursor(after, place), limit);
+    if (rows.length === 0) knownSelection({ kind, id }, kinds);
     return { deadLetters: rows, next: page(rows, limit, ({ n }) => n) };
   });
 

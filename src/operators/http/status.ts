@@ -1,10 +1,13 @@
 /** The HTTP status of every failure code that the operator service may answer with. */
 import { answeredBy, refusalOf } from "#src/http/errors.ts";
-import { HttpFailure } from "#src/http/failure.ts";
 
 /** A failure as what is thrown to answer with it. */
 export const refusal = refusalOf({
   bad_cursor: 400,
+  bad_id: 400,
+  bad_kind: 400,
+  bad_state: 400,
+  bad_transition: 400,
   bad_request: 400,
   actor_unknown: 404,
   kind_unknown: 404,
@@ -43,12 +46,3 @@ export const refusal = refusalOf({
 
 /** The value of a good answer; throws what another is answered with. */
 export const answered = answeredBy(refusal);
-
-/** Refuses a selection of transitions by a kind that does not exist: nothing would ever match it. */
-export function knownKind(kind: string | undefined, kinds: readonly { readonly kind: string }[]): void {
-  const known = kinds.map((one) => one.kind).sort();
-  if (kind === undefined || known.includes(kind)) return;
-  throw new HttpFailure(400, "bad_kind", `No kind ${kind} exists. The kinds are ${known.join(", ")}.`, {
-    kinds: known,
-  });
-}

@@ -5,8 +5,7 @@ import { randomBytes } from "node:crypto";
 import * as api from "#src/operators/api/webhooks.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import type { OperatorPart } from "#src/operators/http/app.ts";
-import { knownKind } from "#src/operators/http/status.ts";
-import type { ActorKind } from "#src/runtime/types.ts";
+import { knownSelection, type SelectableKind } from "#src/operators/http/selection.ts";
 import { endpoint } from "#src/http/route.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { parsePosition, type Position, positionText, START } from "#src/runtime/events/position.ts";
@@ -24,7 +23,7 @@ export interface WebhookRouteOptions {
   readonly store: Store;
   readonly bus: Bus;
   /** The kinds of actors. */
-  readonly kinds: readonly Pick<ActorKind, "kind">[];
+  readonly kinds: readonly SelectableKind[];
   /** Whether webhooks may lead to this machine and to private networks, and over http. */
   readonly allowPrivate: boolean;
   /** Certificates to trust instead of the usual ones, PEM. */
@@ -49,12 +48,12 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       body: api.webhookBody,
       answer: api.webhookMade,
       refusals: {
-        400: "`bad_kind`",
+        400: "`bad_kind`, `bad_id`, `bad_transition`",
         409: "`too_many_webhooks`",
         422: "`bad_url`: the target of the URL is not allowed",
       },
     }, async ({ body: { url, from, ...filter } }) => {
-      knownKind(filter.kind, kinds);
+      knownSelection(filter, kinds);
       await mayBeSentTo(url, allowPrivate);
       const position = await beginning(store, from);
       const secret = newSecret();

@@ -156,6 +156,7 @@ function Transactions({ of }: { readonly of: string }) {
         { title: "Transaction", width: "32%", cell: ({ hash }) => <Ref kind="transaction" id={hash} ends={6} /> },
         {
           title: "Change",
+          align: "right",
           cell: ({ lovelace, assets }) => <Holding lovelace={lovelace} assets={assetsIn(assets)} signed />,
         },
         {
@@ -191,6 +192,7 @@ function Outputs({ path }: { readonly path: string }) {
         },
         {
           title: "Holds",
+          align: "right",
           cell: ({ amount, inline_datum, data_hash, reference_script_hash: script }) => (
             <div>
               <Amounts of={amount} />

@@ -37,6 +37,7 @@ export function BlockView({ params: { id = "" } }: ViewProps) {
           <Thing data={data} what="block" rows={8}>
             {(shown) => (
               <Facts
+                align="right"
                 pairs={[
                   ["Hash", <Id value={shown.hash} full name="block hash" />],
                   [

@@ -36,6 +36,7 @@ export function EpochsView() {
           <Thing data={current} what="epoch" rows={5}>
             {(now) => (
               <Facts
+                align="right"
                 pairs={[
                   ["Epoch", <a href={hrefOf(`/epoch/${now.epoch}`)}>{now.epoch}</a>],
                   [

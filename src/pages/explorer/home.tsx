@@ -1,6 +1,6 @@
 /** The chain as it grows: its tip, epoch and mempool, and the newest blocks and transactions. */
 import { useRef } from "preact/hooks";
-import { count } from "../kit/amounts.tsx";
+import { Ada, count } from "../kit/amounts.tsx";
 import { Meter } from "../kit/charts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
@@ -9,7 +9,7 @@ import { Loading } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { Ago, now, span } from "../kit/time.tsx";
 import { type Block, type Departures, type Epoch, get, index, type Network, type TransactionList } from "./api.ts";
-import { Ref, ShortAda } from "./links.tsx";
+import { Ref } from "./links.tsx";
 import { hasIndex, IndexOff, Thing } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { setting } from "../kit/setting.ts";
@@ -229,7 +229,7 @@ export function TransactionTable({ rows, caption }: {
         columns={[
           {
             title: "Transaction",
-            width: "38%",
+            width: "28%",
             cell: ({ hash, valid }) => (
               <>
                 <Ref kind="transaction" id={hash} ends={5} />
@@ -237,17 +237,17 @@ export function TransactionTable({ rows, caption }: {
               </>
             ),
           },
-          { title: "Age", width: "20%", cell: ({ time }) => <Ago at={time} /> },
+          { title: "Age", width: "18%", cell: ({ time }) => <Ago at={time} /> },
           {
             title: "Scripts",
-            width: "14%",
+            width: "13%",
             align: "right",
             cell: ({ scripts }) => scripts === 0 ? <span class="note">0</span> : scripts,
           },
           {
             title: "Outputs",
             align: "right",
-            cell: ({ lovelace }) => <ShortAda lovelace={lovelace} />,
+            cell: ({ lovelace }) => <Ada lovelace={lovelace} />,
           },
         ]}
       />

@@ -1,6 +1,6 @@
 /** Links to what ids name, and amounts of assets. */
 import { hrefOf } from "../kit/router.ts";
-import { Ada, adaText, Amount, count } from "../kit/amounts.tsx";
+import { Ada, Amount } from "../kit/amounts.tsx";
 import { Badge } from "../kit/parts.tsx";
 import { Id } from "../kit/Id.tsx";
 import type { Amount as Quantity } from "./api.ts";
@@ -118,18 +118,6 @@ export function Sentence({ text }: { readonly text: string }) {
         if (part.kind === "words") return <bdi key={i}>{part.text}</bdi>;
         return part.kind === "id" ? <Linked key={i} text={part.text} /> : <Ada key={i} lovelace={part.amount} />;
       })}
-    </span>
-  );
-}
-
-/** An amount of ada for a narrow column: without decimals from a million on. */
-export function ShortAda({ lovelace }: { readonly lovelace: bigint | number | string }) {
-  const whole = BigInt(lovelace) / 1_000_000n;
-  if (whole < 1_000_000n) return <Ada lovelace={lovelace} />;
-  return (
-    <span class="amount" title={adaText(lovelace)}>
-      {count(whole)}
-      <bdi class="unit">{` ada`}</bdi>
     </span>
   );
 }

@@ -54,9 +54,13 @@ export function Panel({ title: text, aside, children, class: more }: {
 }
 
 /** Names with their values. Pairs whose value is undefined are left out. */
-export function Facts({ pairs }: { readonly pairs: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+export function Facts({ pairs, align }: {
+  readonly pairs: readonly (readonly [name: string, value: ComponentChildren])[];
+  /** Where most values are amounts, they form a column. */
+  readonly align?: "right";
+}) {
   return (
-    <dl class="facts">
+    <dl class={align === undefined ? "facts" : `facts ${align}`}>
       {pairs.filter(([, value]) => value !== undefined).map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

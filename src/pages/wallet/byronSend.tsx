@@ -139,6 +139,7 @@ export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back
           ]}
         />
         <Facts
+          align="right"
           pairs={[
             ["Spends", coins && `${count(coins.number)} ${coins.number === 1 ? "coin" : "coins"} of this wallet`],
             [coins ? "Fee" : "Fee, estimated", range(fee)],

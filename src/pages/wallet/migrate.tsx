@@ -71,14 +71,18 @@ export function Migrate({ wallet, reload }: WalletTab) {
           }
         >
           <Facts
+            align="right"
             pairs={[
               ["Transactions", count(all.length)],
               [
                 "Moves",
-                <span>
+                <span class="changes">
                   <Ada lovelace={taken.ada.quantity} />
-                  {taken.assets.length > 0 &&
-                    ` and ${count(taken.assets.length)} ${taken.assets.length === 1 ? "kind" : "kinds"} of tokens`}
+                  {taken.assets.length > 0 && (
+                    <span class="note">
+                      {`and ${count(taken.assets.length)} ${taken.assets.length === 1 ? "kind" : "kinds"} of tokens`}
+                    </span>
+                  )}
                 </span>,
               ],
               ["Fees together", <Ada lovelace={fee.quantity} />],
@@ -92,8 +96,9 @@ export function Migrate({ wallet, reload }: WalletTab) {
                 "Stays behind",
                 BigInt(left.ada.quantity) > 0n
                   ? (
-                    <span>
-                      <Ada lovelace={left.ada.quantity} /> (moving it costs more than it is worth)
+                    <span class="changes">
+                      <Ada lovelace={left.ada.quantity} />
+                      <span class="note">moving it costs more than it is worth</span>
                     </span>
                   )
                   : undefined,

@@ -180,6 +180,7 @@ function SpendingLimit({ wallet: { prefix, id } }: { readonly wallet: WalletSumm
               ? <p class="note">No limit. One protects from mistakes: more than it cannot be signed in 24 hours.</p>
               : (
                 <Facts
+                  align="right"
                   pairs={[
                     ["In 24 hours", <Ada lovelace={perDay.quantity} />],
                     ["Spent", spent && <Ada lovelace={spent.quantity} />],

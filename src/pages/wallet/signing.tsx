@@ -486,6 +486,7 @@ export function ReviewView({ review, book }: { readonly review: Review; readonly
         />
       )}
       <Facts
+        align="right"
         pairs={[
           [
             "Mints or burns",

@@ -1,6 +1,6 @@
 /** Requests and answers of the signing service; safe in a browser. */
 import { z } from "zod";
-import { deleteBody, insertBody, outputRef, updateBody } from "#src/tokens/api/tokens.ts";
+import { deleteBody, flag, insertBody, outputRef, updateBody } from "#src/tokens/api/tokens.ts";
 
 /** More ada than exist. */
 const MOST_ADA = 45_000_000_000;
@@ -57,6 +57,12 @@ export const changeBody = z.looseObject({
   for (const { path, message } of parsed.error.issues) context.addIssue({ code: "custom", path, message });
   return z.NEVER;
 }).meta({ id: "SignedChange" });
+export const requestQuery = {
+  force: flag.optional().meta({
+    type: "boolean",
+    description: "Whether the deposit of a request is locked although the request could not be applied.",
+  }),
+};
 export const requestRef = z.string().describe("The request, `<transaction hash>-<output index>`.");
 
 export const applyBody = z.object({

@@ -113,14 +113,21 @@ export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, token
     summary: "Request a change of a fact, paid by the wallet",
     description: "The answer is the request's id, a JSON string.",
     params: { tokenId },
+    query: api.requestQuery,
     body: api.changeBody,
     headers,
     answer: api.requestRef,
-    refusals: { ...GONE, ...SENDING, 409: `\`token_quarantined\`, \`token_pending\`, ${ONCE}` },
-  }, async ({ params: { tokenId: token }, body, context }) => {
-    const sent = await sendOf({ context, body }, async () => {
+    refusals: {
+      ...GONE,
+      ...SENDING,
+      409:
+        "unless `force` is set `fact_exists`, `fact_missing`, `fact_differs`: the request could not be applied once the open and " +
+        `pending ones are; \`token_quarantined\`, \`token_pending\`, ${ONCE}`,
+    },
+  }, async ({ params: { tokenId: token }, query: { force = false }, body, context }) => {
+    const sent = await sendOf({ context, body: force ? { ...body, force } : body }, async () => {
       await tokens.buildable(token);
-      return { token, name: "request", input: { ...body } };
+      return { token, name: "request", input: { ...body, applicable: !force } };
     });
     return requestIn(sent);
   });

@@ -78,6 +78,38 @@ export async function expectFits(page: Page): Promise<void> {
   expect([page.url(), content]).toEqual([page.url(), viewport]);
 }
 
+/**
+ * In every column of a table and in every list of amounts, amounts of ada have six decimals and end at the same place:
+ * their decimals are one under the other, since all digits have one width.
+ */
+export async function expectAligned(page: Page): Promise<void> {
+  const wrong = await page.evaluate(() => {
+    const columns = new Map<string, HTMLElement[]>();
+    const add = (name: string, amount: HTMLElement | null) => {
+      if (amount?.checkVisibility()) columns.set(name, [...columns.get(name) ?? [], amount]);
+    };
+    document.querySelectorAll("table").forEach((table, i) => {
+      for (const cell of table.querySelectorAll<HTMLTableCellElement>("tbody td")) {
+        // on a narrow screen a row is a card
+        if (getComputedStyle(cell).display !== "table-cell") continue;
+        const place = `${table.caption?.textContent ?? i}: ${cell.dataset.label}`;
+        add(place, cell.querySelector<HTMLElement>(".amount"));
+      }
+    });
+    document.querySelectorAll(".facts.right").forEach((list, i) => {
+      for (const value of list.querySelectorAll("dd")) add(`list ${i}`, value.querySelector<HTMLElement>(".amount"));
+    });
+    return [...columns].flatMap(([name, amounts]) => {
+      const ends = new Set(amounts.map((amount) => Math.round(amount.getBoundingClientRect().right)));
+      const texts = amounts.map(({ textContent }) => textContent ?? "").filter((text) => / ada$/.test(text));
+      const short = texts.filter((text) => !/\.\d{6} ada$/.test(text));
+      const digits = amounts.filter((amount) => getComputedStyle(amount).fontVariantNumeric !== "tabular-nums");
+      return ends.size > 1 || short.length + digits.length > 0 ? [[name, ...texts, ...ends]] : [];
+    });
+  });
+  expect([page.url(), wrong]).toEqual([page.url(), []]);
+}
+
 /** The Tab key reaches at least so many parts of the page, each with a visible focus. */
 export async function expectFocusVisible(page: Page, least = 6): Promise<void> {
   const seen = new Set<string>();

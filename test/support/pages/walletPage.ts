@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "./pages.ts";
+import { expectAccessible, expectAligned, expectFits, expectFocusVisible, Pages, PHONE } from "./pages.ts";
 import { PASSPHRASE, Scenario, type ScenarioOptions } from "../service/scenario.ts";
 
 /** Timeout for expected content on a busy machine, in milliseconds. */
@@ -53,7 +53,7 @@ export function withWalletPages(
   });
 }
 
-/** Each view has no axe violation in both themes and fits a phone; `ready` is what it shows when it is complete. */
+/** Each view has no axe violation in both themes, aligns its amounts and fits a phone; `ready` is what it shows when it is complete. */
 export async function expectGoodViews(
   pages: WalletPages,
   views: readonly (readonly [path: string, ready: string])[],
@@ -66,6 +66,7 @@ export async function expectGoodViews(
       await one.locator(ready).first().waitFor();
     }
     await expectAccessible(page, path);
+    await expectAligned(page);
     await expectFits(phone);
   }
   const [[first, ready]] = views as [readonly [string, string]];

@@ -10,6 +10,7 @@ import { silentLog } from "#src/base/log.ts";
 import { eventRoutes } from "#src/operators/http/events.ts";
 import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
 import { STREAM } from "#src/runtime/events/jetStream.ts";
+import { accountMachine } from "./account.ts";
 import { type Clients, expectExactlyOnce, startClients } from "./clients.ts";
 import { expectAllReceived, subscribeCore, type Subscriber, subscribeSse, subscribeStream } from "./subscribers.ts";
 import { serveParts } from "./operatorParts.ts";
@@ -92,7 +93,7 @@ export function faultMatrix(options: MatrixOptions): void {
       leaseMs: LEASE_MS,
     });
     events = createEventLog({ store: cluster.store, bus: cluster.bus, log: silentLog });
-    service = await serveParts(eventRoutes({ events, kinds: [{ kind: "account" }] }));
+    service = await serveParts(eventRoutes({ events, kinds: [{ kind: "account", machine: accountMachine }] }));
     sse = subscribeSse(service.url);
     await Promise.all(Array.from({ length: WORKERS }, join));
     await cluster.settled(workers);

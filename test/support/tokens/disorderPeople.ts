@@ -229,7 +229,10 @@ export class SignerPerson implements Person {
     return outcome(await this.send("POST", "/token"), ({ tokenId: token }) => ({ token }));
   }
   async request(token: string, body: Change): Promise<Outcome> {
-    return outcome(await this.send("POST", `/token/${token}/request`, body), (ref) => ({ hash: ref.slice(0, 64) }));
+    return outcome(
+      await this.send("POST", `/token/${token}/request?force=true`, body),
+      (ref) => ({ hash: ref.slice(0, 64) }),
+    );
   }
   async update(token: string, requestIds: readonly string[] = []): Promise<Outcome> {
     const answer = await this.send("PUT", `/token/${token}`, { requestIds });

@@ -1,5 +1,6 @@
 /** The wallet service as its users protect and watch it: TLS with clients' certificates, and cardano-wallet's monitoring. */
 import { spawnSync } from "node:child_process";
+import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Authority } from "#src/cli/certificates.ts";
 import { Arbor } from "../../support/service/arbor.ts";
@@ -41,6 +42,8 @@ beforeAll(async () => {
       ARBOR_TLS_CA_CERT: files["ca.crt"],
       ARBOR_TLS_SV_CERT: files["server.crt"],
       ARBOR_TLS_SV_KEY: files["server.key"],
+      ARBOR_HEALTH_PORT: "0",
+      ARBOR_HOSTS: "arbor-1,arbor.internal",
       CARDANO_WALLET_PROMETHEUS_PORT: "0",
       CARDANO_WALLET_EKG_PORT: "0",
       CARDANO_WALLET_EKG_HOST: "localhost",
@@ -86,9 +89,33 @@ describe("the wallet service with TLS", () => {
   });
 });
 
-describe("cardano-wallet's monitoring", () => {
-  const at = (name: string) => arbor.printed.match(new RegExp(`^${name} +(\\S+)$`, "m"))![1]!;
+const at = (name: string) => arbor.printed.match(new RegExp(`^${name} +(\\S+)$`, "m"))![1]!;
 
+describe("ports of metrics", () => {
+  const metrics = () => [`${arbor.health}/metrics`, at("Prometheus"), `${at("EKG")}/process/resident_memory_bytes`];
+  /** The status of an answer to a request that names a host. */
+  const status = (url: string, host: string) =>
+    new Promise<number | undefined>((resolve, reject) =>
+      request(url, { headers: { host } }, (answer) => resolve(answer.resume().statusCode)).on("error", reject).end()
+    );
+
+  it.each(["127.0.0.1:8095", "localhost:8095", "[::1]", "10.1.2.3:8095", "arbor-1:8095", "arbor.internal"])(
+    "answer a scraper that calls them %s",
+    async (host) => {
+      for (const url of metrics()) expect([url, await status(url, host)]).toEqual([url, 200]);
+    },
+  );
+
+  it.each(["attacker.example:8095", "arbor-1.attacker.example", "127.0.0.1.attacker.example"])(
+    "answer no page whose name %s leads here, except for health checks",
+    async (host) => {
+      for (const url of metrics()) expect([url, await status(url, host)]).toEqual([url, 403]);
+      for (const path of ["/health", "/ready"]) expect(await status(arbor.health + path, host)).toBe(200);
+    },
+  );
+});
+
+describe("cardano-wallet's monitoring", () => {
   it("serves Prometheus's text", async () => {
     const answer = await fetch(at("Prometheus"));
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, expect.stringContaining("text/plain")]);

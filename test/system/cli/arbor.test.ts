@@ -285,6 +285,13 @@ describe("actors", () => {
     const first = (await cli("events", "--limit", "2", "--kind", "token", "--id", token)).split("\n");
     expect(first.map((line) => JSON.parse(line).data.version)).toEqual([1, 2]);
 
+    const unknown = await runCli(["events", "--follow", "--kind", "token", "--transition", "bogus"], { env: env() });
+    expect(unknown).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/applied, .*\(bad_transition\)\n$/),
+    });
+
     const [program, ...args] = arborCommand();
     const following = spawn(program!, [...args, "events", "--follow", "--from", "start", "--kind", "token"], {
       env: { ...process.env, ...env() },

@@ -28,7 +28,14 @@ import { give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
 import { type ExplorerWorld, startExplorer, urlOf } from "../../support/explorer/explorerWorld.ts";
 import { itLong } from "../../support/base/longTests.ts";
 import { minting } from "../../support/ledger/minting.ts";
-import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages/pages.ts";
+import {
+  expectAccessible,
+  expectAligned,
+  expectFits,
+  expectFocusVisible,
+  Pages,
+  PHONE,
+} from "../../support/pages/pages.ts";
 import { agrees, plutusHash, refusesSaying } from "../../support/plutus/scripts.ts";
 import { until } from "../../support/base/until.ts";
 import { person } from "../../support/wallets/person.ts";
@@ -537,6 +544,8 @@ describe.skipIf(browser === undefined)("the explorer", () => {
       `/tx/${refusal.hash}`,
       "/block/1",
       `/address/${aliceText}?tab=outputs`,
+      `/address/${aliceText}`,
+      "/epochs",
       `/asset/${unit}`,
       "/governance",
       `/action/${id}`,
@@ -554,6 +563,7 @@ describe.skipIf(browser === undefined)("the explorer", () => {
         await one.locator("main .placeholder").first().waitFor({ state: "detached" });
       }
       await expectAccessible(page, path);
+      await expectAligned(page);
       await expectFits(phone);
     }
     await at(page, "/");

@@ -101,7 +101,10 @@ describe("lists", () => {
     expect((await all("paused=true", 7)).found).toEqual(ids((i) => i % 1000 === 7));
     const idle = await all("state=idle", 500);
     expect(idle.found).toEqual([...Array.from({ length: 10 }, (_, i) => `aside/a${i}`), ...ids((i) => i % 3 === 0)]);
-    expect(await operator.read("/actors?kind=nobody", api.actors)).toEqual({ actors: [], next: null });
+    const nothing = { actors: [], next: null };
+    for (const path of ["/actors?kind=account&state=paying&q=nobody", "/actors?kind=account&state=closed"]) {
+      expect(await operator.read(path, api.actors), path).toEqual(nothing);
+    }
   });
 
   test("counts kinds and their states, those without actors as well", async () => {
@@ -331,6 +334,14 @@ describe("refusals", () => {
     ["resuming an unknown actor", "POST", "/actors/account/nobody/resume", 404, "actor_unknown"],
     ["passivating an unknown actor", "POST", "/actors/account/nobody/passivate", 404, "actor_unknown"],
     ["firing for an unknown actor", "POST", "/actors/account/nobody/reminders/x/fire", 404, "actor_unknown"],
+    ["actors of an unknown kind", "GET", "/actors?kind=nobody", 400, "bad_kind"],
+    ["actors in an unknown state", "GET", "/actors?state=nowhere", 400, "bad_state"],
+    ["actors of a kind in a state of another", "GET", "/actors?kind=account&state=busy", 400, "bad_state"],
+    ["dead letters of an unknown kind", "GET", "/dead-letters?kind=nobody", 400, "bad_kind"],
+    ["an actor of an unknown kind", "GET", "/actors/nobody/x", 404, "kind_unknown"],
+    ["the history of an unknown kind", "GET", "/actors/nobody/x/history", 404, "kind_unknown"],
+    ["the past of an unknown kind", "GET", "/actors/nobody/x/at?version=1", 404, "kind_unknown"],
+    ["pausing an unknown kind", "POST", "/actors/nobody/x/pause", 404, "kind_unknown"],
     ["an unknown kind's machine", "GET", "/kinds/nobody/machine", 404, "kind_unknown"],
     ["a kind that is not a name", "GET", "/actors/ACCOUNT/x", 400, "bad_request"],
     ["an id with a zero", "GET", "/actors/account/a%00b", 400, "bad_request"],

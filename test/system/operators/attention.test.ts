@@ -185,6 +185,18 @@ describe("what needs attention", () => {
     await sql`delete from input_log where id = 'held'`;
   });
 
+  test("one stream and several that lack earlier transitions", async () => {
+    const { sql } = cluster.store;
+    const title = (said: string) =>
+      until(`the title "${said}"`, async () => ((await item(/^stream$/))?.title ?? "") === said, 10_000);
+    await sql`insert into event_stream (name, created, incomplete) values ('ARBOR_EVENTS', 'today', true)`;
+    await title("The stream ARBOR_EVENTS lacks transitions that were published before.");
+    await sql`insert into event_stream (name, created, incomplete) values ('ARBOR_CONTENT', 'today', true)`;
+    await title("The streams ARBOR_CONTENT and ARBOR_EVENTS lack transitions that were published before.");
+    await sql`delete from event_stream`;
+    await title("");
+  });
+
   test("a worker that is gone, its partitions, and the failed attempts that it made", async () => {
     worker.signal("SIGKILL");
     await worker.exited;

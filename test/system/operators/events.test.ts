@@ -17,6 +17,7 @@ import {
   type Sent,
   subscribeSse,
 } from "../../support/runtime/subscribers.ts";
+import { accountMachine } from "../../support/runtime/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { load } from "../../support/runtime/load.ts";
 import { serveParts } from "../../support/runtime/operatorParts.ts";
@@ -45,7 +46,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-const KINDS = [{ kind: "account" }, { kind: "nothing" }];
+const KINDS = [{ kind: "account", machine: accountMachine }, { kind: "nothing", machine: accountMachine }];
 const account = (id: string) => ({ kind: "account", id });
 const add = (id: string) => cluster.ask.ask(account(id), { type: "ADD", amount: 1 });
 
@@ -155,6 +156,16 @@ describe("GET /events", () => {
     const bogus = await fetch(`${service.url}/events?kind=bogus`);
     expect(bogus.status).toBe(400);
     expect(await bogus.json()).toMatchObject({ code: "bad_kind", details: { kinds: ["account", "nothing"] } });
+    for (const selection of ["transition=bogus", "kind=account&transition=bogus", "kind=account&transition=PAID"]) {
+      const unknown = await fetch(`${service.url}/events?${selection}`, { signal: AbortSignal.timeout(5_000) });
+      expect([selection, unknown.status]).toEqual([selection, 400]);
+    }
+    const unknown = await fetch(`${service.url}/events?transition=bogus`);
+    expect(await unknown.json()).toMatchObject({
+      code: "bad_transition",
+      error: expect.stringContaining("add, close"),
+      details: { transitions: expect.arrayContaining(["add", "pay", "paid"]) },
+    });
     const ended = new AbortController();
     const open = await Promise.all(
       Array.from({ length: 6 }, () => fetch(`${service.url}/events`, { signal: ended.signal })),

@@ -142,6 +142,11 @@ describe("subscribers of the product", () => {
         ["/events?from=5.token.1.%2500", "bad_position"],
         ["/events?kind=token&id=%00", "bad_request"],
         [`/actors?after=${Buffer.from('{"kind":"token","id":"\\u0000"}').toString("base64url")}`, "bad_cursor"],
+        ["/events?kind=token&id=zz", "bad_id"],
+        ["/events?id=zz", "bad_id"],
+        ["/events?kind=token&transition=submit", "bad_transition"],
+        ["/dead-letters?kind=token&id=zz", "bad_id"],
+        ["/actors?kind=token&state=in_ledger", "bad_state"],
         ["/actors/token/%00", "bad_request"],
         ["/actors?q=%00", "bad_request"],
       ] as const
@@ -149,6 +154,10 @@ describe("subscribers of the product", () => {
     const url = receiver.url;
     expect(await operator.post("/webhooks", { url, from: ahead })).toMatchObject({ status: 400 });
     expect(await operator.post("/webhooks", { url, id: "\0" })).toMatchObject({ status: 400 });
+    expect(await operator.post("/webhooks", { url, kind: "token", id: "zz" })).toMatchObject({
+      status: 400,
+      body: { code: "bad_id" },
+    });
     expect(await operator.post("/webhooks", { url, id: "\ud800" })).toMatchObject({ status: 400 });
     const resumed = await operator.call("GET", "/events?from=now", undefined, { "last-event-id": ahead });
     expect(resumed).toMatchObject({ status: 400, body: { code: "bad_position" } });

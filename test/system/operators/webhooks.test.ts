@@ -12,6 +12,7 @@ import { pruneEvents } from "#src/runtime/events/replay.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { endChild, runScript } from "../../support/base/processes.ts";
 import { expectInOrder } from "../../support/runtime/subscribers.ts";
+import { accountMachine } from "../../support/runtime/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { load } from "../../support/runtime/load.ts";
 import { itLong } from "../../support/base/longTests.ts";
@@ -82,7 +83,7 @@ async function receive(filter: Record<string, string> = {}): Promise<Receiver & 
   receiver.secret = made.secret;
   return Object.assign(receiver, { id: made.id as string });
 }
-const KINDS = [{ kind: "account" }, { kind: "nothing" }];
+const KINDS = [{ kind: "account", machine: accountMachine }, { kind: "nothing", machine: accountMachine }];
 const account = (id: string) => ({ kind: "account", id });
 const add = (id: string) => cluster.ask.ask(account(id), { type: "ADD", amount: 1 }, { deadlineMs: 20_000 });
 const first = (receiver: Receiver) => [...new Set(receiver.taken.map((event) => event.id))];
@@ -267,6 +268,8 @@ describe("webhooks", () => {
     expect(tested).toMatchObject({ delivered: false, code: null, error: expect.stringContaining("do not go to") });
     await call("POST", "/webhooks", { url: "https://example.com/", kind: "No" }, 400);
     await call("POST", "/webhooks", { url: "https://example.com/", kind: "bogus" }, 400);
+    const bogus = { url: "https://example.com/", kind: "account", transition: "bogus" };
+    expect(await call("POST", "/webhooks", bogus, 400)).toMatchObject({ code: "bad_transition" });
     await call("POST", "/webhooks", { url: "https://example.com/", secret: "mine" }, 400);
     await call("POST", "/webhooks", { url: "https://example.com/", from: "5.x" }, 400);
     await call("GET", "/webhooks/wh_unknown1", undefined, 404);

@@ -122,6 +122,42 @@ describe(`three signing services, provider ${provider}`, () => {
     await charlie.good("DELETE", `/token/${token}`);
   });
 
+  it("refuses a request that could not be applied before its deposit is locked, unless it is forced", async () => {
+    const token = await charlie.boot();
+    const path = `/token/${token}/request`;
+    const insert = { type: "insert", key: "planet", value: "Earth" };
+    const update = { type: "update", key: "planet", oldValue: "Earth", newValue: "Mars" };
+    expect(await bob.refused("POST", path, { type: "delete", key: "planet", value: "Earth" }))
+      .toEqual([409, "fact_missing"]);
+    expect(await bob.refused("POST", path, update)).toEqual([409, "fact_missing"]);
+    const inserted = await bob.request(token, insert);
+    // the insert is pending, and then open
+    const conflict = { code: "fact_exists", details: { request: inserted } };
+    expect(await alice.call("POST", path, insert)).toMatchObject({ status: 409, body: conflict });
+    const updated = await alice.request(token, update);
+    await bob.sync();
+    expect(await bob.refused("POST", path, insert)).toEqual([409, "fact_exists"]);
+    await charlie.apply(token, [inserted]);
+    await charlie.apply(token, [updated]);
+    // the update is pending, and then in a block
+    for (const wait of [false, true]) {
+      if (wait) await alice.sync();
+      const before = await alice.lovelace();
+      expect(await alice.refused("POST", path, insert)).toEqual([409, "fact_exists"]);
+      expect(await alice.refused("POST", path, update)).toEqual([409, "fact_differs"]);
+      expect(await alice.refused("POST", path, { type: "delete", key: "planet", value: "Earth" }))
+        .toEqual([409, "fact_differs"]);
+      expect(await alice.lovelace()).toBe(before);
+    }
+    const forced = await alice.good("POST", `${path}?force=true`, insert, { "idempotency-key": "forced" });
+    expect((await alice.token(token)).requests).toEqual([expect.objectContaining({ id: forced })]);
+    expect(await alice.refused("POST", path, insert, { "idempotency-key": "forced" }))
+      .toEqual([409, "idempotency_key_reused"]);
+    expect(await charlie.refused("PUT", `/token/${token}`, { requestIds: [forced] })).toEqual([409, "requests_fail"]);
+    await alice.good("DELETE", `/request/${forced}`);
+    await charlie.good("DELETE", `/token/${token}`);
+  });
+
   it("gives the same root for the same facts, in whatever order they came", async () => {
     const [one, two] = [await charlie.boot(), await bob.boot()];
     const change = (key: string) => ({ type: "insert", key, value: `value of ${key}` });

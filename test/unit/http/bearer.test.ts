@@ -23,16 +23,24 @@ function service() {
   return { get, status, lines, time };
 }
 
-it("refuses a client after ten wrong tokens for the rest of a minute, and no other client", async () => {
+it("refuses wrong tokens of a client after ten for the rest of a minute, and of no other client", async () => {
   const { get, status, time } = service();
   for (let i = 0; i < 10; i++) expect(await status("10.0.0.1", `wrong-${i}`)).toBe(401);
-  const refused = await get("10.0.0.1", TOKEN);
+  const refused = await get("10.0.0.1", "wrong-10");
   expect(refused.status).toBe(429);
   expect(await refused.json()).toMatchObject({ code: "wrong_tokens" });
   expect(Number(refused.headers.get("retry-after"))).toBe(60);
-  expect(await status("10.0.0.2", TOKEN)).toBe(200);
+  expect(await status("10.0.0.2", "wrong-11")).toBe(401);
   time.now = 60_000;
+  expect(await status("10.0.0.1", "wrong-12")).toBe(401);
+});
+
+it("lets the right token pass whatever others at the same address have sent", async () => {
+  const { status } = service();
+  for (let i = 0; i < 15; i++) await status("10.0.0.1", `wrong-${i}`);
   expect(await status("10.0.0.1", TOKEN)).toBe(200);
+  expect(await status("10.0.0.1", "wrong-15")).toBe(429);
+  expect(await status("10.0.0.1")).toBe(401);
 });
 
 it("does not count requests without a token", async () => {
