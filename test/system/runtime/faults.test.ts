@@ -85,7 +85,8 @@ describe("kill -9", () => {
       });
       const touched = await cluster.store.sql`
       select 1 from test_outside where effect like ${`effect:account/${entity.id}:%`}`;
-      expect(touched).toHaveLength(outside);
+      // at least: a sweep runs an effect again whose end it does not know
+      expect(touched.length).toBeGreaterThanOrEqual(outside);
       await expectWhole(entity, 3);
     },
   );
