@@ -10,6 +10,7 @@ import { reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Builders } from "#src/threads/builders.ts";
+import { kindsOf } from "#src/app/kinds.ts";
 import { startBuilders } from "#src/app/threads/builders.ts";
 import { Durables } from "#src/embedded/nats/jetstream/durables.ts";
 import { JetStreamService } from "#src/embedded/nats/jetstream/service.ts";
@@ -23,13 +24,12 @@ import { migrateWhole } from "#src/store/migrations.ts";
 import { claimNetwork, readClaim } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { type AppContext, type Connected, type StartContext, StartError, tokenKinds } from "#src/app/context.ts";
+import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
 import { busCheck, databaseCheck } from "#src/app/health.ts";
 import { eventStreams } from "#src/app/eventSource.ts";
 import type { NatsFiles } from "#src/app/natsOptions.ts";
 import { connectNetwork } from "#src/app/network.ts";
 import { schemaMigrations } from "#src/app/schema.ts";
-import { walletKinds } from "#src/app/walletRole.ts";
 
 /** Delay in ms after which a start prints that it still waits for a server. */
 const PATIENCE_MS = 2_000;
@@ -145,7 +145,7 @@ async function serveStreams(context: AppContext, endpoint: NatsEndpoint): Promis
   const { options, log, stops, store, bus } = context;
   const events = createEventLog({ store, bus, log });
   stops.push(() => Promise.resolve(events.close()));
-  const kinds = [...tokenKinds(context), ...walletKinds(context)];
+  const kinds = kindsOf(context);
   const streams = eventStreams(store, events, kinds, options.keep.history * 3_600_000);
   const service = await JetStreamService.attach(endpoint.attach, {
     streams,

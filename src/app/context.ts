@@ -1,7 +1,5 @@
 /** What the parts of one process share, how they listen, and the actor kinds that they serve. */
 import type { TlsOptions } from "node:tls";
-import { tokenActor } from "#actors/token.ts";
-import { transactionActor } from "#actors/transaction.ts";
 import type { Clock } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
@@ -16,7 +14,6 @@ import { explainListenError } from "#src/embedded/postgres/ports.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
 import { appendInputs, notifyInputs } from "#src/runtime/inputLog.ts";
-import type { ActorKind } from "#src/runtime/types.ts";
 import type { WorkerOptions } from "#src/runtime/worker.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import type { Options } from "#src/app/options.ts";
@@ -143,13 +140,4 @@ export function tokenBuildOptions({ networkId, store, bus, port, builders, clock
     networkId,
     wake: () => bus.publish(WAKE_FOLLOWER, null),
   };
-}
-
-/** The actor kinds of tokens. */
-export function tokenKinds(context: AppContext): ActorKind[] {
-  const { store, bus, port } = context;
-  return [
-    transactionActor({ store, port, append: appendTouched, ring: notifyTouched(bus) }),
-    tokenActor(tokenBuildOptions(context)),
-  ];
 }

@@ -22,12 +22,13 @@ import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
+import { kindsOf } from "#src/app/kinds.ts";
 import { CLIENT, PAGES } from "#src/app/pages.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
-import { type AppContext, listen, tokenBuildOptions, tokenKinds, urlOf } from "#src/app/context.ts";
+import { type AppContext, listen, tokenBuildOptions, urlOf } from "#src/app/context.ts";
 import { operatorPort, tokenPort, walletPort, walletUiPort } from "#src/app/ports.ts";
-import { type EdgeServices, walletKinds, walletService } from "#src/app/walletRole.ts";
+import { type EdgeServices, walletService } from "#src/app/walletRole.ts";
 
 /** Starts the three services, the event log that their streams read, and the delivery of webhooks. */
 export async function startEdgeRole(context: AppContext): Promise<void> {
@@ -35,7 +36,7 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
   context.health.checks.set("partitions", () => partitionsCheck(store));
-  const kinds = [...tokenKinds(context), ...walletKinds(context)];
+  const kinds = kindsOf(context);
   const events = createEventLog({ store, bus, log, contents: contentsOf(kinds) });
   const shared = { ask, events, health: healthRoutes({ health: context.health }) };
   const tokens = await listen(context, tokenService(context, shared), tokenPort(options));

@@ -16,19 +16,11 @@ import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
 import { createVault } from "#src/wallets/vault/vault.ts";
-import {
-  type AppContext,
-  holdProcessLease,
-  listen,
-  StartError,
-  tokenKinds,
-  urlOf,
-  WAKE_FOLLOWER,
-} from "#src/app/context.ts";
+import { type AppContext, holdProcessLease, listen, StartError, urlOf, WAKE_FOLLOWER } from "#src/app/context.ts";
+import { kindsOf } from "#src/app/kinds.ts";
 import { tokenEdgeOptions } from "#src/app/edgeRole.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { signerPorts } from "#src/app/ports.ts";
-import { walletKinds } from "#src/app/walletRole.ts";
 
 /** How long a start waits for a wallet's actor: its worker may start later, in another process. In milliseconds. */
 const OPEN_MS = 10_000;
@@ -45,7 +37,7 @@ export async function startSignerRole(context: AppContext): Promise<void> {
     store,
     bus,
     log,
-    contents: contentsOf([...tokenKinds(context), ...walletKinds(context)]),
+    contents: contentsOf(kindsOf(context)),
   });
   const presence = announcePresence(bus);
   stops.push(() => Promise.resolve(presence.close()));

@@ -1,13 +1,10 @@
 /** Wallets in each role: their actors, their part of the index, their upkeep, their service. */
-import { delegationActor, rewardsInquiry } from "#actors/delegation.ts";
+import { rewardsInquiry } from "#actors/delegation.ts";
 import { readOvertakenByBlocks } from "#src/tokens/pendingTokens.ts";
-import { sharedWalletActor } from "#actors/sharedWallet.ts";
-import { walletActor } from "#actors/wallet.ts";
 import { sleep } from "#src/base/clock.ts";
 import { NtpClock } from "#src/base/ntpClock.ts";
-import { deriveCredentialsInThreads, deriveSliceInThreads } from "#src/wallets/builds/credentials.ts";
+import { deriveCredentialsInThreads } from "#src/wallets/builds/credentials.ts";
 import { epochsOf } from "#src/cardano/epochs.ts";
-import { byronMagic } from "#src/cardano/magic.ts";
 import { together } from "#src/chain/index/projections.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
 import { resubmit } from "#src/chain/pending/resubmission.ts";
@@ -18,7 +15,6 @@ import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
 import { notifyInputs } from "#src/runtime/inputLog.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
-import type { ActorKind } from "#src/runtime/types.ts";
 import { startVaultSweep } from "#src/wallets/vault/sweep.ts";
 import { createVault } from "#src/wallets/vault/vault.ts";
 import { delegationProjection } from "#src/wallets/delegation/projection.ts";
@@ -35,25 +31,6 @@ import { type AppContext, holdProcessLease, WAKE_FOLLOWER } from "#src/app/conte
 
 /** Time between two attempts to reach the network, in milliseconds. */
 const RETRY_MS = 1_000;
-
-/** The actor kinds of wallets. */
-export function walletKinds(
-  { networkId, store, port, builders, bus, clock, options: { networkMagic } }: AppContext,
-): ActorKind[] {
-  const options = {
-    store,
-    port,
-    builders,
-    clock,
-    networkId,
-    byronMagic: byronMagic(networkMagic),
-    derive: deriveCredentialsInThreads(builders),
-    deriveSlice: deriveSliceInThreads(builders),
-    vault: createVault({ store, builders }),
-    wake: () => bus.publish(WAKE_FOLLOWER, null),
-  };
-  return [walletActor(options), sharedWalletActor(options), delegationActor()];
-}
 
 /**
  * The follower's part for wallets. Waits until the network gives its eras and parameters; `undefined` when the signal

@@ -3,9 +3,10 @@ import { startHousekeeper } from "#src/runtime/operations/retention.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";
 import { endedTransactions } from "#actors/transaction.ts";
-import { type AppContext, tokenKinds } from "#src/app/context.ts";
+import { kindsOf } from "#src/app/kinds.ts";
+import { type AppContext } from "#src/app/context.ts";
 import { workerCheck } from "#src/app/health.ts";
-import { startWalletUpkeep, walletKinds } from "#src/app/walletRole.ts";
+import { startWalletUpkeep } from "#src/app/walletRole.ts";
 
 /** Starts a worker of all actor kinds, the upkeep of wallets, and the retention of old rows. */
 export async function startWorkerRole(context: AppContext): Promise<void> {
@@ -19,7 +20,7 @@ export async function startWorkerRole(context: AppContext): Promise<void> {
     clock: context.clock,
     leaseStore,
     bus,
-    kinds: [...tokenKinds(context), ...walletKinds(context)],
+    kinds: kindsOf(context),
     log,
     leaseMs: options.leaseMs,
     waiting: options.mailbox,
