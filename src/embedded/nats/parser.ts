@@ -83,6 +83,11 @@ export class NatsParser {
     }
   }
 
+  /** Bytes that it has for what is incomplete. */
+  get stored(): number {
+    return this.kept.length;
+  }
+
   /** Parses nothing more until `resume`; the caller sees to it that not many bytes arrive in the meantime. */
   hold(): void {
     this.later ??= EMPTY;

@@ -39,6 +39,11 @@ export class SubscriptionRoutes<S extends RoutedSubscription> {
   /** Number of changes: what was matched before a change may be out of date. */
   changes = 0;
 
+  /** Whether nothing is kept, not even of removed subscriptions. */
+  get isEmpty(): boolean {
+    return this.root.next.size === 0;
+  }
+
   /** Adds a subscription; its subject must be valid. */
   add(subscription: S): void {
     let at = this.root;

@@ -169,6 +169,11 @@ export class NodeConnection {
     return this.mux.ended;
   }
 
+  /** Requests to follow the chain that the node has not answered. */
+  get outstanding(): number {
+    return this.chain.speaker.outstanding;
+  }
+
   /**
    * Follows the chain from the newest of `points` (newest first) that the node has, else from the origin; the first
    * step is `backward` to that point. Ends when the signal aborts. One stream at a time: the next one waits for

@@ -154,8 +154,6 @@ describe("chain-sync over a socket", () => {
     const { path } = await serve(chain);
     const connection = await connect(path);
     const kept = new Kept();
-    const open = () =>
-      (connection as unknown as { chain: { speaker: { outstanding: number } } }).chain.speaker.outstanding;
     let most = 0;
     const events: (() => void)[] = [
       () => chain.add(small[5]!),
@@ -167,7 +165,7 @@ describe("chain-sync over a socket", () => {
       if (kept.blocks.length === 8) break;
       if (kept.blocks.at(-1)?.hash !== chain.tip.hash) continue;
       setTimeout(() => {
-        most = Math.max(most, open());
+        most = Math.max(most, connection.outstanding);
         events.shift()?.();
       }, 5);
     }
