@@ -62,7 +62,7 @@ export interface Worker {
 }
 
 /**
- * Starts a worker. The tables must exist (`runtimeMigrations`).
+ * Starts a worker. The tables must exist (`migrations`).
  *
  * The function is long because it only wires the parts together: each depends on some of the others.
  *
@@ -70,7 +70,6 @@ export interface Worker {
  *
  * @example
  * ```ts
- * await migrate(store, runtimeMigrations);
  * const worker = await startWorker({ id: "one", store, bus, kinds: [door], log });
  * const { ask } = createAsk({ bus, store });
  * await ask({ kind: "door", id: "front" }, { type: "OPEN" });

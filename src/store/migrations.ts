@@ -1,15 +1,29 @@
-/** Schema migrations, each applied once, in the given order. Several processes may start at the same time. */
+/** Schema migrations: SQL files, each applied once, in the given order. Several processes may start at the same time. */
+import { readFileSync } from "node:fs";
 import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
-/** A schema migration. Its `id`, `<module>-<number>`, must never change. */
+/** A schema migration. Its `id` must never change. */
 export interface Migration {
   readonly id: string;
   readonly sql: string;
 }
 
+/** Name of a migration's file: the date of its first commit, and its id. */
+const FILE = /\/\d{4}-\d\d-\d\d-([a-z]+(?:-[a-z]+)*-\d+)\.sql$/;
 const LOCK = 4_127_001;
+
+/**
+ * Reads a migration from its file, `<date>-<id>.sql`.
+ *
+ * @throws {Error} where the file cannot be read, or is not named so.
+ */
+export function readMigration(file: URL): Migration {
+  const id = FILE.exec(file.pathname)?.[1];
+  if (id === undefined) throw new Error(`"${file.pathname}" is not named as a schema migration: <date>-<id>.sql`);
+  return { id, sql: readFileSync(file, "utf8") };
+}
 
 /** Applies the missing migrations in one transaction under an advisory lock; resolves to their ids. */
 export async function migrate(store: Store, migrations: readonly Migration[]): Promise<string[]> {

@@ -1,19 +1,6 @@
 /** A database belongs to one network: its magic is written at the first start, and any other is refused later. */
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Migration } from "#src/store/migrations.ts";
 import type { Store } from "#src/store/store.ts";
-
-export const networkMigrations: readonly Migration[] = [{
-  id: "store-1",
-  sql: `create table network (one boolean primary key default true check (one), magic bigint not null)`,
-}, {
-  id: "store-2",
-  sql: `
--- Written to learn whether the database can be written. "filler" is stored in the row, so that it needs a page.
-create table write_probe (one boolean primary key default true check (one), at timestamptz not null default now(), filler text);
-alter table write_probe alter column filler set storage plain;
-`,
-}];
 
 /** The magic of the network that the database belongs to; `undefined` before the first claim. */
 export async function readClaim(store: Store): Promise<number | undefined> {

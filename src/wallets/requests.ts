@@ -9,22 +9,6 @@
  */
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
-import type { Migration } from "#src/store/migrations.ts";
-
-export const requestMigrations: readonly Migration[] = [{
-  id: "wallet-request-1",
-  sql: `
-    -- named requests that spend; what is secret is not in the fingerprint
-    create table wallet_request (
-      scope text not null, key text not null, fingerprint text not null, attempt text not null, begun_at timestamptz not null default now(),
-      transaction bytea, primary key (scope, key));
-    create index on wallet_request (begun_at);`,
-}, {
-  id: "wallet-request-2",
-  sql: `
-    -- the process that works on it
-    alter table wallet_request add column holder text;`,
-}];
 
 /** Milliseconds without a sign of life after which another process may take over a request. */
 export const ABANDONED_MS = 60_000;

@@ -1,30 +1,6 @@
 /** The row of a wallet: what its owner set. Only its actor's turns write it; what the wallet holds is in the index. */
 import type { Point } from "#src/cardano/block.ts";
-import type { Migration } from "#src/store/migrations.ts";
 import type { Queries } from "#src/store/store.ts";
-
-export const walletMigrations: readonly Migration[] = [{
-  id: "wallet-1",
-  sql: `
-    create table wallet (
-      id text primary key, life int not null, kind text not null, name text not null, gap int not null,
-      -- account public key and chain code (of a random wallet those of its root), in hexadecimal
-      key text not null, policy_key text,
-      passphrase_at timestamptz, passphrase_method text,
-      birth_slot bigint not null, birth_hash text not null,
-      one_change boolean not null, selection text not null, created_at timestamptz not null);
-    create index on wallet (kind, created_at, id);`,
-}, {
-  id: "wallet-2",
-  sql: `
-    -- searched in the order of names
-    create index wallet_name on wallet (name, id);`,
-}, {
-  id: "wallet-account-1",
-  sql: `
-    -- index of its account (hardened): several wallets may share a mnemonic
-    alter table wallet add column account bigint not null default 0;`,
-}];
 
 /** How a spending passphrase protects the root key. */
 type PassphraseMethod = "scrypt" | "pbkdf2-hmac-sha512" | "argon2id-v2";

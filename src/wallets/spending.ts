@@ -10,18 +10,7 @@ import { refKey } from "#src/cardano/output.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { onlyRow } from "#src/store/rows.ts";
-import type { Migration } from "#src/store/migrations.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
-
-export const spendingMigrations: readonly Migration[] = [{
-  id: "wallet-spending-1",
-  sql: `
-    -- lovelace that signatures may let out of a wallet in 24 hours
-    create table wallet_limit (wallet text primary key, per_day numeric not null);
-    -- what signed transactions let out of a wallet with a limit; valid_to: the first slot in which no block can include it
-    create table wallet_spend (
-      wallet text not null, hash text not null, amount numeric not null, valid_to bigint, primary key (wallet, hash));`,
-}];
 
 /** The chain's time for a wallet: the slot up to which it is read, and the slots of 24 hours. */
 export interface SpendingTime {

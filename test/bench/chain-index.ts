@@ -16,7 +16,6 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { enrol } from "#src/chain/index/groups.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import type { ChainPort, ChainStep } from "#src/chain/provider/port.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
@@ -25,6 +24,7 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { blocksOf, chunks } from "../support/chain/vectorBlocks.ts";
 import { MemoryChain, memoryPort } from "../support/chain/memoryChain.ts";
+import { migrationsOf } from "../support/infra/migrationsOf.ts";
 import type { ChainRow } from "./chain.ts";
 import { histogram, measured } from "./writes.ts";
 
@@ -200,7 +200,7 @@ export async function indexRows(): Promise<readonly ChainRow[]> {
   const store = openStore(postgres.url);
   const rows: ChainRow[] = [];
   try {
-    await migrate(store, [...chainMigrations, { id: "bench-1", sql: tables }]);
+    await migrate(store, [...migrationsOf("chain/index"), { id: "bench-1", sql: tables }]);
     await store.sql`alter table bench_output set (autovacuum_enabled = true)`;
     const owners = Array.from({ length: OWNERS }, (_, i) => `owner-${i}`);
     await enrol(store.sql, "own", owners, { slot: 2 ** 40, hash: "" });

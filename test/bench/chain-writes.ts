@@ -16,7 +16,6 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { enrol } from "#src/chain/index/groups.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import type { ChainPort, ChainStep } from "#src/chain/provider/port.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
@@ -26,6 +25,7 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { blocksOf, chunks } from "../support/chain/vectorBlocks.ts";
 import { MemoryChain, memoryPort } from "../support/chain/memoryChain.ts";
+import { migrationsOf } from "../support/infra/migrationsOf.ts";
 import { credentialsOf, ownProjection, repeated, tables } from "./chain-index.ts";
 import type { ChainRow } from "./chain.ts";
 import { histogram, measured, type MeasuredStore } from "./writes.ts";
@@ -144,7 +144,7 @@ export async function writeRows(): Promise<readonly ChainRow[]> {
   const postgres = await startPostgres({ folder, log: silentLog });
   const store = openStore(postgres.url);
   try {
-    await migrate(store, [...chainMigrations, { id: "bench-1", sql: tables }]);
+    await migrate(store, [...migrationsOf("chain/index"), { id: "bench-1", sql: tables }]);
     await enrol(store.sql, "own", ["owner"], { slot: 2 ** 40, hash: "" });
     await store.sql`update chain_member set cursor = 'main'`;
     await store.sql`insert into bench_credential select 'owner', unnest(${store.sql.array(all)}::text[])`;

@@ -8,9 +8,7 @@ import path from "node:path";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { silentLog } from "#src/base/log.ts";
 import { startBuilders } from "#src/app/threads/builders.ts";
-import { cageMigrations } from "#src/tokens/index/migrations.ts";
 import { CUT_ABOVE } from "#src/tokens/index/trie.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { factSegment } from "#src/client/factKey.ts";
 import { verifyFact } from "#src/client/proofs.ts";
 import { proofRoutes } from "#src/tokens/http/proofs.ts";
@@ -18,6 +16,7 @@ import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore } from "#src/store/store.ts";
+import { migrationsOf } from "../support/infra/migrationsOf.ts";
 import { TokenWithFacts } from "../support/tokens/factAnswers.ts";
 import { storeToken } from "../support/tokens/tokenRows.ts";
 import { percentile, table } from "./machine.ts";
@@ -35,7 +34,7 @@ export async function benchProofs(print: (line: string) => void = console.log): 
   const store = openStore(postgres.url);
   const builders = startBuilders({ log: silentLog });
   try {
-    await migrate(store, [...chainMigrations, ...cageMigrations]);
+    await migrate(store, migrationsOf("chain/index", "tokens/index"));
     await builders.warm();
     const app = new OpenAPIHono();
     proofRoutes(app, { store, builders });

@@ -1,9 +1,9 @@
 /** The benchmarked system as processes: a bus, workers, an edge, and the clients, on a database of its own. */
 import { randomBytes } from "node:crypto";
 import { sleep } from "#src/base/clock.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { migrationsOf } from "../support/infra/migrationsOf.ts";
 import { type Child, startChild } from "./runtime-child.ts";
 import type { ClientSettings, Load, Loaded } from "./runtime-clients.ts";
 import type { HostReady, HostSettings, Stages } from "./runtime-host.ts";
@@ -41,7 +41,7 @@ export async function startCluster(serverUrl: string, name: string, workers: num
   url.pathname = `/${name}`;
   const databaseUrl = url.href;
   const store = openStore(databaseUrl, { max: 2, application: "bench" });
-  await migrate(store, runtimeMigrations);
+  await migrate(store, migrationsOf("runtime"));
   const natsToken = randomBytes(16).toString("hex");
   const host = (settings: Omit<HostSettings, "databaseUrl" | "natsToken">) =>
     startChild<HostReady, null, Stages>(

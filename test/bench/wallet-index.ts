@@ -14,19 +14,17 @@ import { readReserved } from "#src/chain/pending/spendable.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { enrol } from "#src/chain/index/groups.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { startPostgres } from "#src/embedded/postgres/postgres.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { beginWallet, prepareWallet } from "#src/wallets/index/begin.ts";
-import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
 import { walletProjection } from "#src/wallets/index/projection.ts";
 import { readBuildable, readHoldings, readOwnUtxos } from "#src/wallets/index/read.ts";
 import { readAddresses } from "#src/wallets/index/readAddresses.ts";
 import { readHistory } from "#src/wallets/index/readHistory.ts";
 import { walletSupply } from "#src/wallets/index/supply.ts";
 import { MemoryChain, memoryPort } from "../support/chain/memoryChain.ts";
+import { migrationsOf } from "../support/infra/migrationsOf.ts";
 import { baseAddress, deriver, KEY_DEPOSIT, stakeKey, transactionOf } from "../support/wallets/walletIndexModel.ts";
 
 const QUICK = process.argv.includes("--quick");
@@ -101,7 +99,7 @@ export async function benchWalletIndex(): Promise<void> {
   const postgres = await startPostgres({ folder, log: silentLog });
   const store = openStore(postgres.url);
   try {
-    await migrate(store, [...runtimeMigrations, ...chainMigrations, ...walletIndexMigrations]);
+    await migrate(store, migrationsOf("runtime", "chain/index", "wallets/index", "wallets/seen"));
     const ids = Array.from({ length: WALLETS }, (_, i) => i.toString(16).padStart(40, "0"));
     const chain = chainOf(ids);
     const follower = new Follower({

@@ -19,14 +19,11 @@ import { MAIN, readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerStep } from "#src/chain/index/follower.ts";
 import { dismiss } from "#src/chain/index/groups.ts";
 import { memberPosition } from "../support/chain/memberPosition.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
 import { readBlocks } from "#src/devnet/blocks/rows.ts";
 import { startDevnet } from "#src/devnet/devnet.ts";
-import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type ChainFaults, MemoryChain, memoryPort } from "../support/chain/memoryChain.ts";
@@ -43,6 +40,7 @@ import {
 } from "../support/chain/restoredProjection.ts";
 import { seeded } from "../support/base/seededRandom.ts";
 import { until } from "../support/base/until.ts";
+import { migrationsOf } from "../support/infra/migrationsOf.ts";
 
 const RUNS = Number(process.env.FOLLOWER_RUNS ?? 2);
 const STEPS = 120;
@@ -53,12 +51,7 @@ let store: Store;
 beforeEach(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, [
-    ...runtimeMigrations,
-    ...chainMigrations,
-    ...devnetMigrations,
-    { id: "pockets-1", sql: pocketTables },
-  ]);
+  await migrate(store, [...migrationsOf("runtime", "chain/index", "devnet"), { id: "pockets-1", sql: pocketTables }]);
 });
 afterEach(async () => {
   await store?.close();

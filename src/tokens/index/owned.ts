@@ -1,13 +1,5 @@
 /** Tokens and requests by their owner and by the transactions that made their outputs, for operators. */
-import type { Migration } from "#src/store/migrations.ts";
 import type { Queries } from "#src/store/store.ts";
-
-export const ownedMigrations: readonly Migration[] = [{
-  id: "cage-owned-1",
-  sql: `
-    create index on token_state (owner) where to_slot is null;
-    create index on token_request (owner) where to_slot is null;`,
-}];
 
 /** A token, or a request for one (`request` is its output), and the transaction that made it. */
 export interface TokenTrace {

@@ -1,18 +1,9 @@
 /** The row of a shared wallet, beside its row in `wallet`. Only its actor's turns write it. */
 import { parseJson } from "#src/base/json.ts";
-import type { Migration } from "#src/store/migrations.ts";
 import type { Queries } from "#src/store/store.ts";
 import { readWallet, readWallets, type WalletRow } from "#src/wallets/rows.ts";
 import { templateOf } from "#src/wallets/shared/script.ts";
 import type { ScriptTemplate } from "#src/wallets/shared/types.ts";
-
-export const sharedWalletMigrations: readonly Migration[] = [{
-  id: "shared-wallet-1",
-  sql: `
-    -- beside a wallet's row of the kind 'shared': index of its account, and its templates in JSON
-    create table shared_wallet (
-      id text primary key, account bigint not null, payment text not null, delegation text, complete boolean not null);`,
-}];
 
 /** Account and templates of a shared wallet. */
 interface SharedAccount {

@@ -10,11 +10,10 @@ import { scanBlock } from "#src/cardano/scan.ts";
 import { readBlocks } from "#src/devnet/blocks/rows.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";
+import { migrationsOf } from "../infra/migrationsOf.ts";
 import { readLedger } from "./devnetLedger.ts";
-import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { toPlain } from "#src/devnet/ledger/plainJson.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import type { Person } from "../wallets/person.ts";
@@ -22,7 +21,7 @@ import type { Person } from "../wallets/person.ts";
 /** A store with the tables of a devnet. */
 export async function devnetStore(databaseUrl: string): Promise<Store> {
   const store = openStore(databaseUrl, { max: 4 });
-  await migrate(store, [...runtimeMigrations, ...devnetMigrations]);
+  await migrate(store, migrationsOf("runtime", "devnet"));
   return store;
 }
 

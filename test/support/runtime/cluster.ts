@@ -4,12 +4,12 @@ import { once } from "node:events";
 import process from "node:process";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/placement/partitions.ts";
 import type { EntityRef, WorkerStage } from "#src/runtime/types.ts";
 import type { WorkerState } from "#src/runtime/operations/control.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { migrationsOf } from "../infra/migrationsOf.ts";
 import { accountMigrations } from "./account.ts";
 import { endChild, runScript } from "../base/processes.ts";
 import type { Infra } from "../infra/infra.ts";
@@ -80,7 +80,7 @@ export interface ClusterOptions {
 export async function startCluster(infra: Infra, options: ClusterOptions = {}): Promise<Cluster> {
   const { plain = false, partitions = 16, leaseMs = LEASE_MS } = options;
   const store = openStore(infra.databaseUrl, { max: 6, application: "test" });
-  await migrate(store, [...runtimeMigrations, ...accountMigrations]);
+  await migrate(store, [...migrationsOf("runtime"), ...accountMigrations]);
   await createPartitions(store, partitions);
   const bus = await connectBus({
     url: infra.natsUrl,

@@ -5,27 +5,25 @@ import { origin } from "#src/cardano/block.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { enrol } from "#src/chain/index/groups.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import type { RawChainPort } from "#src/chain/provider/port.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions } from "#src/runtime/placement/partitions.ts";
 import { appendInputs } from "#src/runtime/inputLog.ts";
 import { migrate } from "#src/store/migrations.ts";
 import type { Store } from "#src/store/store.ts";
 import { beginWallet, prepareWallet } from "#src/wallets/index/begin.ts";
-import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
 import { walletProjection } from "#src/wallets/index/projection.ts";
 import { walletSupply } from "#src/wallets/index/supply.ts";
 import type { IndexedWallet } from "#src/wallets/index/types.ts";
 import { undoSeen } from "#src/wallets/seen/rows.ts";
 import { until } from "../base/until.ts";
+import { migrationsOf } from "../infra/migrationsOf.ts";
 import { deriver, KEY_DEPOSIT, stakeKey } from "./walletIndexModel.ts";
 
 const { derive } = deriver();
 
 /** Creates the tables. */
 export async function seenTables(store: Store): Promise<void> {
-  await migrate(store, [...runtimeMigrations, ...chainMigrations, ...walletIndexMigrations]);
+  await migrate(store, migrationsOf("runtime", "chain/index", "wallets/index", "wallets/seen"));
   await createPartitions(store, 4);
 }
 

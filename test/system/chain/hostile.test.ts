@@ -8,7 +8,6 @@ import { origin, type Point } from "#src/cardano/block.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { prune } from "#src/chain/index/prune.ts";
 import type { RawStep } from "#src/chain/provider/port.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
@@ -18,6 +17,7 @@ import { openStore, type Store } from "#src/store/store.ts";
 import { MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 
 const KEPT = 10;
 
@@ -26,7 +26,7 @@ let store: Store;
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, chainMigrations);
+  await migrate(store, migrationsOf("chain/index"));
 });
 afterAll(async () => {
   await store?.close();

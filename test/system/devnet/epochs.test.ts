@@ -12,7 +12,6 @@ import type { Submission } from "#src/chain/provider/port.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
 import { readLedger } from "../../support/devnet/devnetLedger.ts";
-import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { devnetApp } from "#src/devnet/serve/admin/app.ts";
 import { stakeSnapshots } from "#src/ledger/epoch/reads.ts";
@@ -28,6 +27,7 @@ import {
   type Spending,
 } from "../../support/devnet/devnet.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
@@ -343,7 +343,7 @@ test("a devnet created before there were epochs continues, with one issuer and w
     where table_schema = current_schema() and table_name like 'devnet\\_%'`;
   await sql`drop table ${sql(tables.map(({ name }) => name))}`;
   await sql`delete from migration where id like 'devnet-%'`;
-  await migrate(store, devnetMigrations.slice(0, 1));
+  await migrate(store, migrationsOf("devnet").slice(0, 1));
   const faucet = newSeed();
   const address = enterpriseAddress(0, { kind: "key", hash: keyHash(publicKey(faucet)) }).hex;
   const output = encode(new Map<number, Uint8Array | bigint>([[0, fromHex(address)], [1, 30_000_000_000_000_000n]]));
@@ -355,7 +355,7 @@ test("a devnet created before there were epochs continues, with one issuer and w
   await sql`
     insert into devnet_utxo (tx_hash, index, address, cbor, created_height)
     values (${hash256(fromHex(address))}, 0, ${address}, ${output}, -1)`;
-  await migrate(store, devnetMigrations);
+  await migrate(store, migrationsOf("devnet"));
   const devnet = await start();
   expect((await devnet.makeBlock()).ok).toBe(true);
   world.clock.advance(3 * 432_000_000);

@@ -9,7 +9,6 @@ import type { Utxo } from "#src/cardano/output.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
-import { devnetMigrations } from "#src/devnet/migrations.ts";
 import { evaluateScripts } from "#src/plutus/evaluate.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -19,6 +18,7 @@ import { certificates, devnetStore, spend } from "../../support/devnet/devnet.ts
 import { give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
 import { indexRows, indexTables, rebuiltRows } from "../../support/devnet/devnetIndex.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { agrees, plutusHash, refuses } from "../../support/plutus/scripts.ts";
 import { person, signed } from "../../support/wallets/person.ts";
 
@@ -269,7 +269,7 @@ test("the index of a devnet without one, or with a lost one, is built before the
     "its tables": async () => {
       await store.sql`drop table devnet_departure, ${store.sql(await indexTables(store))}`;
       await store.sql`delete from migration where id in ('devnet-4', 'devnet-7')`;
-      await migrate(store, devnetMigrations);
+      await migrate(store, migrationsOf("devnet"));
     },
   };
   for (const [what, lose] of Object.entries(lost)) {

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import * as api from "#src/operators/api/operator.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { partitionOf } from "#src/runtime/placement/partitions.ts";
 import { migrate } from "#src/store/migrations.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { accountKind, wire } from "../../support/runtime/account.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { type OperatorClient, startOperator } from "../../support/runtime/operatorService.ts";
@@ -19,7 +19,7 @@ const TOKEN = "0123456789abcdef";
 
 beforeAll(async () => {
   cluster = await startCluster(await sharedInfra());
-  await migrate(cluster.store, chainMigrations);
+  await migrate(cluster.store, migrationsOf("chain/index"));
   workers = await Promise.all([cluster.start("one"), cluster.start("two")]);
   await cluster.settled(workers);
   const schemas = { ADD: z.object({ amount: z.number() }), NOTE: z.object({ text: z.string() }) };

@@ -1,9 +1,9 @@
 /** The last hour and what needs attention over HTTP, in front of one worker process with a wrong clock. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as api from "#src/operators/api/operator.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { Activity } from "#src/runtime/operations/activity.ts";
 import { migrate } from "#src/store/migrations.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { accountKind, wire } from "../../support/runtime/account.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { type OperatorClient, startOperator } from "../../support/runtime/operatorService.ts";
@@ -18,7 +18,7 @@ let worker: WorkerProcess;
 
 beforeAll(async () => {
   cluster = await startCluster(await sharedInfra());
-  await migrate(cluster.store, chainMigrations);
+  await migrate(cluster.store, migrationsOf("chain/index"));
   worker = await cluster.start("skewed", undefined, SKEW_MS);
   await cluster.settled([worker]);
   operator = await startOperator(cluster, [accountKind(wire(cluster.store))], { loopback: true }, undefined, {

@@ -5,16 +5,15 @@ import { z } from "zod";
 import * as api from "#src/operators/api/operator.ts";
 import { createLog } from "#src/base/log.ts";
 import { turnActions } from "#src/base/turn.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { appendInputs, notifyInputs } from "#src/runtime/inputLog.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import type { ActorKind, WorkerStage } from "#src/runtime/types.ts";
 import { startWorker, type Worker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { type OperatorClient, startOperator } from "../../support/runtime/operatorService.ts";
 import { readActor } from "../../support/runtime/readActor.ts";
 import { until } from "../../support/base/until.ts";
@@ -136,7 +135,7 @@ async function start(): Promise<void> {
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl, { max: 8 });
-  await migrate(store, [...runtimeMigrations, ...chainMigrations]);
+  await migrate(store, migrationsOf("runtime", "chain/index"));
   bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }) });
   ask = createAsk({ bus, store });
   operator = await startOperator({ store, bus, ask }, [kind]);

@@ -3,14 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as api from "#src/operators/api/operator.ts";
 import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { appendInputs, notifyInputs } from "#src/runtime/inputLog.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { accountKind, accountMigrations, wire } from "../../support/runtime/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { itLong } from "../../support/base/longTests.ts";
@@ -34,7 +33,7 @@ describe("one worker in this process", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     store = openStore(infra.databaseUrl, { max: 8 });
-    await migrate(store, [...runtimeMigrations, ...accountMigrations, ...chainMigrations]);
+    await migrate(store, [...migrationsOf("runtime", "chain/index"), ...accountMigrations]);
     bus = await connectBus({
       url: infra.natsUrl,
       ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }),
@@ -265,7 +264,7 @@ itLong(
   "under load, with a worker killed: nothing is lost, nothing is duplicated, nothing is written while paused",
   async () => {
     const cluster = await startCluster(await sharedInfra(), { plain: true });
-    await migrate(cluster.store, chainMigrations);
+    await migrate(cluster.store, migrationsOf("chain/index"));
     const operator = await startOperator(cluster, [accountKind(wire(cluster.store))]);
     try {
       const workers = await Promise.all(["l1", "l2", "l3"].map((id) => cluster.start(id)));

@@ -5,11 +5,11 @@ import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { appendInputs, notifyInputs } from "#src/runtime/inputLog.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { type EndedActors, prune, type RetentionHours, startHousekeeper } from "#src/runtime/operations/retention.ts";
 import { startWorker, type Worker } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { accountKind, accountMigrations, wire } from "../../support/runtime/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { readActor } from "../../support/runtime/readActor.ts";
@@ -42,7 +42,7 @@ const age = async (hours: number) => {
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl, { max: 8 });
-  await migrate(store, [...runtimeMigrations, ...accountMigrations]);
+  await migrate(store, [...migrationsOf("runtime"), ...accountMigrations]);
   bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }) });
   ask = createAsk({ bus, store });
   worker = await startWorker({

@@ -10,7 +10,6 @@ import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { appendInputs } from "#src/runtime/inputLog.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions, partitionOf } from "#src/runtime/placement/partitions.ts";
 import { workerSubject } from "#src/runtime/bus/protocol.ts";
 import { NO_CONTENTS } from "#src/runtime/events/content.ts";
@@ -19,6 +18,7 @@ import { type ActorKind, defineBuild, type EffectRun, Unfinished } from "#src/ru
 import { startWorker, type Worker, type WorkerOptions } from "#src/runtime/worker.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { accountKind, accountMigrations, wire } from "../../support/runtime/account.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { readActor } from "../../support/runtime/readActor.ts";
@@ -34,7 +34,7 @@ const account = (id: string) => ({ kind: "account", id });
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl, { max: 8 });
-  await migrate(store, [...runtimeMigrations, ...accountMigrations]);
+  await migrate(store, [...migrationsOf("runtime"), ...accountMigrations]);
   bus = await connectBus({ url: infra.natsUrl, ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }) });
   ask = createAsk({ bus, store });
 });

@@ -7,9 +7,9 @@ import { openLookupStore } from "#src/store/readPool.ts";
 import { databaseCheck } from "#src/app/health.ts";
 import { until } from "../../support/base/until.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
-import { networkMigrations } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
 import { CONNECTION_SETTINGS, openStore, type Store } from "#src/store/store.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { type PostgresServer, startInstalledServer } from "../../support/infra/postgresServer.ts";
 
 let server: PostgresServer;
@@ -75,7 +75,7 @@ test("a database that cannot hold every text is refused", async () => {
 
 test("a database that takes no writes, or has no room, makes the process not ready", async () => {
   const admin = openStore(server.url, { max: 1 });
-  await migrateWhole(admin, networkMigrations);
+  await migrateWhole(admin, migrationsOf("store"));
   const used = openStore(server.url, { max: 2 });
   expect(await databaseCheck(used)).toEqual({ ready: true });
   await admin.sql.unsafe("alter system set default_transaction_read_only = on");

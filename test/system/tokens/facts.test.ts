@@ -3,16 +3,15 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { concat, fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
-import { cageMigrations } from "#src/tokens/index/migrations.ts";
 import { bytesText } from "#src/contract/text.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { handleErrors } from "#src/http/errors.ts";
 import type { TokenService } from "#src/tokens/http/service.ts";
 import { factRoutes } from "#src/tokens/http/factRoutes.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 
 const TOKEN = "ab".repeat(32);
 const ROOT = "cd".repeat(32);
@@ -29,7 +28,7 @@ function serving(factSlots: boolean): OpenAPIHono {
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, [...chainMigrations, ...cageMigrations]);
+  await migrate(store, migrationsOf("chain/index", "tokens/index"));
 });
 afterAll(async () => {
   await store?.close();

@@ -8,16 +8,15 @@ import { toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Touched } from "#src/chain/index/projection.ts";
-import { cageMigrations } from "#src/tokens/index/migrations.ts";
 import { cageProjection } from "#src/tokens/index/projection.ts";
 import { readRequests, readToken } from "#src/tokens/index/read.ts";
 import { readQuarantined, readReleaseOutcome, requestRelease } from "#src/tokens/index/release.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerStep } from "#src/chain/index/follower.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { blank, Hostile, type Model, VERSIONS } from "../../support/tokens/hostileBlocks.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { seeded } from "../../support/base/seededRandom.ts";
@@ -31,7 +30,7 @@ let store: Store;
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, [...chainMigrations, ...cageMigrations]);
+  await migrate(store, migrationsOf("chain/index", "tokens/index"));
 });
 afterAll(async () => {
   await store?.close();

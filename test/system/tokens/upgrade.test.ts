@@ -5,11 +5,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { type PastRequest, readHistory } from "#src/tokens/index/history.ts";
-import { cageMigrations } from "#src/tokens/index/migrations.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 
 const TOKEN = "ab".repeat(32);
 let infra: Infra;
@@ -18,7 +18,7 @@ let store: Store;
 beforeAll(async () => {
   infra = await sharedInfra({ empty: true });
   store = openStore(infra.databaseUrl);
-  await migrate(store, cageMigrations.filter(({ id }) => id === "cage-1"));
+  await migrate(store, migrationsOf("tokens/index").filter(({ id }) => id === "cage-1"));
 });
 afterAll(async () => {
   await store?.close();
@@ -70,7 +70,7 @@ test("reports which were applied and by which transaction, which were retracted,
   await request("brief insert", ["insert", "e", null, "1"], 12, 20);
   await request("brief delete", ["delete", "e", "1", null], 12, 20);
 
-  await migrate(store, cageMigrations);
+  await migrate(store, migrationsOf("tokens/index"));
 
   const page = await readHistory(store.sql, { token: TOKEN }, undefined, 100);
   const eventsOf = (name: string) => {

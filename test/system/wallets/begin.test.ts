@@ -2,17 +2,13 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { beginner, ending, type SpecOf, type WalletLifeOptions } from "#src/wallets/walletLife.ts";
 import { origin } from "#src/cardano/block.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { SPARE } from "#src/wallets/index/begin.ts";
-import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
 import type { CredentialRange } from "#src/wallets/index/types.ts";
-import { walletMigrations } from "#src/wallets/rows.ts";
-import { spendingMigrations } from "#src/wallets/spending.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { deriver } from "../../support/wallets/walletIndexModel.ts";
 
 const wallet = "a1".repeat(20);
@@ -22,13 +18,7 @@ let store: Store;
 beforeEach(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, [
-    ...runtimeMigrations,
-    ...chainMigrations,
-    ...walletIndexMigrations,
-    ...walletMigrations,
-    ...spendingMigrations,
-  ]);
+  await migrate(store, migrationsOf("runtime", "chain/index", "wallets"));
   await store
     .sql`insert into wallet (id, life, kind, name, gap, key, birth_slot, birth_hash, one_change, selection, created_at)
     values (${wallet}, 1, 'shelley', 'W', 10, '', -1, '', false, 'per-output', now())`;

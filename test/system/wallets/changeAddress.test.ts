@@ -9,19 +9,16 @@ import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { Builders } from "#src/threads/builders.ts";
 import { startBuilders } from "#src/app/threads/builders.ts";
 import { enrol } from "#src/chain/index/groups.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { ensureChangeAddress } from "#src/wallets/vault/randomAddresses.ts";
-import { vaultMigrations } from "#src/wallets/vault/tables.ts";
 import { createVault } from "#src/wallets/vault/vault.ts";
 import { beginWallet, prepareWallet } from "#src/wallets/index/begin.ts";
-import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
 import { readAddresses } from "#src/wallets/index/readAddresses.ts";
 import { walletId } from "#src/cardano/keys/account.ts";
 import { byronPathKey } from "#src/cardano/keys/byronAddress.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 const soon = () => ({ deadline: Date.now() + 30_000 });
@@ -32,7 +29,7 @@ let builders: Builders;
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, [...runtimeMigrations, ...chainMigrations, ...vaultMigrations, ...walletIndexMigrations]);
+  await migrate(store, migrationsOf("runtime", "chain/index", "wallets/vault", "wallets/index", "wallets/seen"));
   builders = startBuilders({ threads: 1, log: silentLog });
 });
 afterAll(async () => {

@@ -13,7 +13,6 @@ import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { dismiss, enrol } from "#src/chain/index/groups.ts";
 import { memberPosition } from "../../support/chain/memberPosition.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
@@ -22,12 +21,11 @@ import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { publicKey } from "#src/cardano/keys/signingKey.ts";
 import { migrate } from "#src/store/migrations.ts";
-import { delegationMigrations } from "#src/wallets/delegation/migrations.ts";
 import { delegationProjection } from "#src/wallets/delegation/projection.ts";
 import { delegationIn, readAccount, type WalletAccount } from "#src/wallets/delegation/read.ts";
-import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
 import { walletProjection } from "#src/wallets/index/projection.ts";
 import { WALLET_PROJECTION } from "#src/wallets/index/types.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { DelegationActor } from "../../support/wallets/delegationActor.ts";
 import { certificates, spend, type Spending } from "../../support/devnet/devnet.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
@@ -53,7 +51,7 @@ async function followed(
   options: DevnetOptions = {},
 ): Promise<Followed> {
   const { store } = world;
-  await migrate(store, [...chainMigrations, ...walletIndexMigrations, ...delegationMigrations]);
+  await migrate(store, migrationsOf("chain/index", "wallets/index", "wallets/seen", "wallets/delegation"));
   const devnet = await world.start({ epochLength: EPOCH, pools: 2, ...options });
   const port = wrap(world.rows);
   const epochs = epochsOf(valueOf(await port.eras()).value);

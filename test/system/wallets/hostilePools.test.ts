@@ -8,13 +8,13 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore } from "#src/store/store.ts";
 import { PoolBook } from "#src/wallets/pools/book.ts";
 import { keepPools } from "#src/wallets/pools/keeper.ts";
-import { poolMigrations } from "#src/wallets/pools/migrations.ts";
 import { beginSource } from "#src/wallets/pools/source.ts";
 import type { ListedPool } from "#src/wallets/pools/types.ts";
 import { until } from "../../support/base/until.ts";
 import { outsideServer } from "../../support/infra/externalServers.ts";
 import { hostileServer, MISDEEDS, SILENCES } from "../../support/infra/hostileServer.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -26,7 +26,7 @@ test("the good ones have metadata while the others are still waited for, and new
   ends.push(() => infra.stop());
   const store = openStore(infra.databaseUrl, { max: 4 });
   ends.push(() => store.close());
-  await migrate(store, poolMigrations);
+  await migrate(store, migrationsOf("wallets/pools"));
   const textOf = (n: number) => JSON.stringify({ ticker: "GOOD", name: `Pool ${n}`, homepage: "" });
   const good = await outsideServer(({ path }) => ({ body: textOf(Number(path.slice(1))) }));
   ends.push(good.stop);

@@ -18,17 +18,15 @@ import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower, type FollowerOptions } from "#src/chain/index/follower.ts";
 import { dismiss, enrol } from "#src/chain/index/groups.ts";
 import { memberPosition } from "../../support/chain/memberPosition.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { BalanceReplica } from "#src/client/balances.ts";
 import { prune, pruneTransientRows } from "#src/chain/index/prune.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
 import { beginWallet, prepareWallet } from "#src/wallets/index/begin.ts";
-import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
 import { walletProjection } from "#src/wallets/index/projection.ts";
 import { walletSupply } from "#src/wallets/index/supply.ts";
 import { byronPathKey, randomAddress } from "#src/cardano/keys/byronAddress.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { heldBy, Publisher } from "../../support/wallets/balanceEvents.ts";
 import { type ChainFaults, MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
@@ -56,7 +54,7 @@ beforeEach(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
   made = deriver();
-  await migrate(store, [...runtimeMigrations, ...chainMigrations, ...walletIndexMigrations]);
+  await migrate(store, migrationsOf("runtime", "chain/index", "wallets/index", "wallets/seen"));
   await store.sql`create table heard (n bigint generated always as identity, body jsonb)`;
 });
 afterEach(async () => {

@@ -5,17 +5,13 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { encodeOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { memberPositionsQuery } from "#src/chain/index/groups.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { listedQuery, readListed } from "#src/chain/pending/submissions.ts";
 import { unavailableQuery } from "#src/runtime/operations/inspect.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { LOOKUP_SETTINGS } from "#src/store/readPool.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
 import { readTogether } from "#src/store/readTogether.ts";
-import { delegationMigrations } from "#src/wallets/delegation/migrations.ts";
 import { accountQueries } from "#src/wallets/delegation/read.ts";
-import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
 import { forgedQuery } from "#src/wallets/index/forged.ts";
 import { holdingsQuery, readHoldings } from "#src/wallets/index/read.ts";
 import { readAddresses } from "#src/wallets/index/readAddresses.ts";
@@ -23,6 +19,7 @@ import { readCoins } from "#src/wallets/index/readCoins.ts";
 import { readHistory, readTransaction } from "#src/wallets/index/readHistory.ts";
 import type { PendingTransaction } from "#src/wallets/index/types.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { baseAddress, keyAt, stakeKey, transactionOf } from "../../support/wallets/walletIndexModel.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
@@ -32,12 +29,7 @@ let reading: Store;
 beforeEach(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, [
-    ...runtimeMigrations,
-    ...chainMigrations,
-    ...walletIndexMigrations,
-    ...delegationMigrations,
-  ]);
+  await migrate(store, migrationsOf("runtime", "chain/index", "wallets/index", "wallets/seen", "wallets/delegation"));
   reading = store.beside({ max: 1, settings: LOOKUP_SETTINGS });
 });
 afterEach(async () => {

@@ -4,7 +4,6 @@
  */
 import { afterEach, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
@@ -17,13 +16,13 @@ import { poolRoutes } from "#src/wallets/http/pools.ts";
 import { parseJson } from "#src/base/json.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { keepPools } from "#src/wallets/pools/keeper.ts";
-import { poolMigrations } from "#src/wallets/pools/migrations.ts";
 import { productionProjection } from "#src/wallets/pools/production.ts";
 import { beginSource, readSource } from "#src/wallets/pools/source.ts";
 import { certificates, spend } from "../../support/devnet/devnet.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
 import { type OutsideServer, outsideServer } from "../../support/infra/externalServers.ts";
 import { until } from "../../support/base/until.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { person } from "../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
@@ -48,7 +47,7 @@ interface Services {
 
 async function startServices(pools: number): Promise<Services> {
   const { store } = world;
-  await migrate(store, [...chainMigrations, ...poolMigrations]);
+  await migrate(store, migrationsOf("chain/index", "wallets/pools"));
   const overrides = new Map<string, { status?: number; body?: unknown }>();
   const begun: Devnet[] = [];
   const texts = await outsideServer(({ path }) => {

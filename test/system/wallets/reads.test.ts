@@ -16,13 +16,10 @@ import { atPoint, readReserved, reserve, TAKE_OVER } from "#src/chain/pending/sp
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { enrol } from "#src/chain/index/groups.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { packCoins, unpackCoins } from "#src/wallets/builds/packed.ts";
 import { beginWallet, prepareWallet } from "#src/wallets/index/begin.ts";
-import { walletIndexMigrations } from "#src/wallets/index/migrations.ts";
 import { walletProjection } from "#src/wallets/index/projection.ts";
 import { readAssets, readBuildable, readHoldings, readOwnUtxos } from "#src/wallets/index/read.ts";
 import { countOwnAddresses, ownersOf, readAddresses, storeRandomAddresses } from "#src/wallets/index/readAddresses.ts";
@@ -34,6 +31,7 @@ import { byronPathKey, randomAddress } from "#src/cardano/keys/byronAddress.ts";
 import { MemoryChain, memoryPort } from "../../support/chain/memoryChain.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import {
   baseAddress,
   deriver,
@@ -69,7 +67,7 @@ const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16)
 beforeEach(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, [...runtimeMigrations, ...chainMigrations, ...walletIndexMigrations]);
+  await migrate(store, migrationsOf("runtime", "chain/index", "wallets/index", "wallets/seen"));
   chain = new MemoryChain();
   const specs = [
     sequential(alice, "alice"),

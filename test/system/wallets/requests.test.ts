@@ -5,15 +5,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import {
-  ABANDONED_MS,
-  claimRequest,
-  dropRequest,
-  holdRequest,
-  requestMigrations,
-  storeTransaction,
-} from "#src/wallets/requests.ts";
+import { ABANDONED_MS, claimRequest, dropRequest, holdRequest, storeTransaction } from "#src/wallets/requests.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
+import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 
 describe("a named request", () => {
   let infra: Awaited<ReturnType<typeof sharedInfra>>;
@@ -33,7 +27,7 @@ describe("a named request", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     store = openStore(infra.databaseUrl);
-    await migrate(store, requestMigrations);
+    await migrate(store, migrationsOf("wallets"));
   });
   beforeEach(async () => void await store.sql`delete from wallet_request`);
   afterAll(async () => {

@@ -49,7 +49,7 @@ const source = ["src", "actors", "machines", "test", "compose.yaml", "package.js
     const place = path.join(root, top);
     if (statSync(place).isFile()) return [place];
     return readdirSync(place, { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.(ts|js|json|txt|conf)$/.test(name) && !/docs\.test\.ts$|docs\.ts$/.test(name))
+      .filter((name) => /\.(ts|js|json|txt|conf|sql)$/.test(name) && !/docs\.test\.ts$|docs\.ts$/.test(name))
       .map((name) => path.join(place, name));
   })
   .filter((file) => statSync(file).isFile() && statSync(file).size < 2_000_000)
@@ -57,7 +57,7 @@ const source = ["src", "actors", "machines", "test", "compose.yaml", "package.js
 /** Every source file of the product, as one text. */
 const product = ["src", "actors", "machines"].flatMap((top) =>
   readdirSync(path.join(root, top), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(ts|js|conf)$/.test(name)).map((name) => path.join(root, top, name))
+    .filter((name) => /\.(ts|js|conf|sql)$/.test(name)).map((name) => path.join(root, top, name))
 ).concat(path.join(root, "compose.yaml")).map((file) => readFileSync(file, "utf8")).join("\n");
 const words = new Set(source.match(/\w+/g));
 

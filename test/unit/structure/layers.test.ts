@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { migrationFiles } from "#src/app/schema.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -24,11 +25,11 @@ function moduleOf(file: string): string {
   return parts[0] === "src" ? parts.slice(0, 2).join("/") : parts[0]!;
 }
 
-function* sources(folder: string): Generator<string> {
+function* filesIn(folder: string): Generator<string> {
   for (const entry of readdirSync(path.join(root, folder), { withFileTypes: true })) {
     const file = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) yield* sources(file);
-    else if (/\.tsx?$/.test(entry.name)) yield file;
+    if (entry.isDirectory()) yield* filesIn(file);
+    else yield file;
   }
 }
 
@@ -46,7 +47,9 @@ function target(file: string, specifier: string): string | undefined {
   return undefined;
 }
 
-const files = ["machines", "actors", "src"].flatMap((folder) => [...sources(folder)]);
+const allFiles = ["machines", "actors", "src"].flatMap((folder) => [...filesIn(folder)]);
+const files = allFiles.filter((file) => /\.tsx?$/.test(file));
+const sqlFiles = allFiles.filter((file) => file.endsWith(".sql"));
 
 const isModule = (folder: string) => existsSync(path.join(root, folder, "README.md"));
 
@@ -55,7 +58,9 @@ function nearestModule(folder: string): string {
   return isModule(folder) || !folder.includes("/") ? folder : nearestModule(path.posix.dirname(folder));
 }
 
-/** The SQL of a file: template literals behind `sql`, with the expressions that are interpolated into them. */
+const withoutComments = (sql: string) => sql.replace(/--.*$/gm, "");
+
+/** The SQL in a source: template literals behind `sql`, with the expressions that are interpolated into them. */
 function sqlOf(text: string): string[] {
   return [...text.matchAll(/\bsql(?::\s*|<[^`]*>)?`/g)].map((opening) => {
     const start = opening.index + opening[0].length;
@@ -65,11 +70,15 @@ function sqlOf(text: string): string[] {
       else if (text[end] === "}" && nested > 0) nested--;
       else if (text[end] === "`" && nested === 0) break;
     }
-    return text.slice(start, end).replace(/--.*$/gm, "");
+    return withoutComments(text.slice(start, end));
   });
 }
 
-const sqlByFile = new Map(files.map((file) => [file, sqlOf(readFileSync(path.join(root, file), "utf8"))] as const));
+/** The SQL of each source and of each schema migration. */
+const sqlByFile = new Map([...files, ...sqlFiles].map((file) => {
+  const text = readFileSync(path.join(root, file), "utf8");
+  return [file, file.endsWith(".sql") ? [withoutComments(text)] : sqlOf(text)] as const;
+}));
 
 describe("layers", () => {
   it("has files to read", () => expect(files.length).toBeGreaterThan(20));
@@ -140,13 +149,11 @@ describe("layers", () => {
 });
 
 describe("SQL", () => {
-  /** The module of each table: the one whose schema migrations create it. */
-  const owners = new Map(
+  /** The file that creates each table. */
+  const creators = new Map(
     [...sqlByFile].flatMap(([file, statements]) =>
       statements.flatMap((statement) =>
-        [...statement.matchAll(/\bcreate table (?:if not exists )?(\w+)/g)].map(([, table]) =>
-          [table!, moduleOf(file)] as const
-        )
+        [...statement.matchAll(/\bcreate table (?:if not exists )?(\w+)/g)].map(([, table]) => [table!, file] as const)
       )
     ),
   );
@@ -154,7 +161,8 @@ describe("SQL", () => {
     [...statement.matchAll(/\b(?:from|join|into|update|table)\s+(\w+)/g)].map(([, table]) => table!);
 
   it("is found, with the tables that it creates", () => {
-    expect(owners.size).toBeGreaterThan(50);
+    expect(sqlFiles.length).toBeGreaterThan(60);
+    expect(creators.size).toBeGreaterThan(50);
     expect(tablesIn("select 1 from wallet join fact using (id)")).toEqual(["wallet", "fact"]);
   });
 
@@ -170,10 +178,35 @@ describe("SQL", () => {
   it("names only tables of its own module", () => {
     const foreign = [...sqlByFile].flatMap(([file, statements]) =>
       statements.flatMap(tablesIn).flatMap((table) => {
-        const owner = owners.get(table);
-        return owner === undefined || owner === moduleOf(file) ? [] : [`${file}: ${table} of ${owner}`];
+        const creator = creators.get(table);
+        return creator === undefined || moduleOf(creator) === moduleOf(file) ? [] : [`${file}: ${table} of ${creator}`];
       })
     );
     expect(foreign).toEqual([]);
+  });
+
+  it("creates the tables that the README of their folder names", () => {
+    const created = [...creators].map(([table, file]) => `${nearestModule(path.posix.dirname(file))}: ${table}`);
+    const named = allFiles.filter((file) => file.endsWith("/README.md")).flatMap((file) => {
+      const [, tables] = /^Tables: (.*)\.$/m.exec(readFileSync(path.join(root, file), "utf8")) ?? [];
+      return [...tables?.matchAll(/`(\w+)`/g) ?? []].map(([, table]) => `${path.posix.dirname(file)}: ${table}`);
+    });
+    expect(named.sort()).toEqual(created.sort());
+  });
+
+  it("creates tables in listed migrations only, those of a name in order of date and number", () => {
+    expect([...migrationFiles].sort()).toEqual([...sqlFiles].sort());
+    const parts = migrationFiles.map((file) => {
+      const [, date, name, number] = /\/migrations\/(\d{4}-\d\d-\d\d)-([a-z-]+)-(\d+)\.sql$/.exec(file) ?? [];
+      return { folder: path.posix.dirname(path.posix.dirname(file)), date: date!, name: name!, number: Number(number) };
+    });
+    for (const name of new Set(parts.map(({ name }) => name))) {
+      const those = parts.filter((part) => part.name === name);
+      expect([...new Set(those.map(({ folder }) => folder))].filter(isModule), name).toHaveLength(1);
+      expect(those.map(({ number }) => number), name).toEqual(those.map((_, i) => i + 1));
+      expect(those.map(({ date }) => date), name).toEqual(those.map(({ date }) => date).sort());
+    }
+    const inCode = [...creators].filter(([, file]) => !file.endsWith(".sql")).map(([table]) => table);
+    expect(inCode).toEqual(["migration"]);
   });
 });

@@ -10,14 +10,12 @@ import { silentLog } from "#src/base/log.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Touched } from "#src/chain/index/projection.ts";
 import { endOfBlock, readFactPage } from "#src/tokens/index/factPages.ts";
-import { cageMigrations } from "#src/tokens/index/migrations.ts";
 import { cageProjection } from "#src/tokens/index/projection.ts";
 import { readRequests, readToken } from "#src/tokens/index/read.ts";
 import { bytesText } from "#src/contract/text.ts";
 import { unpackCut, unpackLeaves } from "#src/tokens/index/trie.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { readUtxos, utxoProjection } from "#src/chain/index/utxo.ts";
 import { ensureWatched } from "#src/chain/index/watchedAddresses.ts";
@@ -27,6 +25,7 @@ import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { createActor } from "xstate";
 import { type ChainFaults, MemoryChain, memoryPort } from "../../../support/chain/memoryChain.ts";
+import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 import { ADDRESSES, Historian, nothing, SCRIPT, type World } from "../../../support/tokens/randomHistory.ts";
 import { sharedInfra } from "../../../support/infra/infra.ts";
 import { nodeOf } from "../../../support/chain/nodePort.ts";
@@ -41,7 +40,7 @@ describe("follower", () => {
   beforeAll(async () => {
     infra = await sharedInfra();
     store = openStore(infra.databaseUrl);
-    await migrate(store, [...chainMigrations, ...cageMigrations]);
+    await migrate(store, migrationsOf("chain/index", "tokens/index"));
     await store.sql`create table told (n bigserial primary key, kind text, id text, event jsonb)`;
   });
   afterAll(async () => {

@@ -18,7 +18,6 @@ import {
   readRestoreProgress,
   releaseMembers,
 } from "#src/chain/index/groups.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { BETWEEN_BLOCKS } from "#src/chain/index/checkpoint.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { readUtxos, utxoProjection } from "#src/chain/index/utxo.ts";
@@ -26,6 +25,7 @@ import { ensureWatched, eraseLapsedWatches } from "#src/chain/index/watchedAddre
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { MemoryChain, memoryPort } from "../../../support/chain/memoryChain.ts";
+import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 import { ADDRESSES } from "../../../support/tokens/randomHistory.ts";
 import { sharedInfra } from "../../../support/infra/infra.ts";
 import {
@@ -47,7 +47,7 @@ let events: { type: string; slot: number }[];
 beforeEach(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, [...chainMigrations, { id: "pockets-1", sql: pocketTables }]);
+  await migrate(store, [...migrationsOf("chain/index"), { id: "pockets-1", sql: pocketTables }]);
   chain = new MemoryChain();
   events = [];
 });

@@ -1,7 +1,6 @@
 /** The sweep of pending transactions: each is submitted once, parents first; those to check are reported. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ok } from "#src/base/result.ts";
-import { chainMigrations } from "#src/chain/index/migrations.ts";
 import { fetchRows, scopeOf } from "#src/chain/index/rows.ts";
 import { readSubmissionStatus, releaseSubmissions, resubmitPending } from "#src/chain/pending/submissions.ts";
 import { prune } from "#src/chain/index/prune.ts";
@@ -9,13 +8,14 @@ import { findTransaction, transactionProjection } from "#src/chain/index/transac
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { sharedInfra } from "../../../support/infra/infra.ts";
+import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
 let store: Store;
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  await migrate(store, chainMigrations);
+  await migrate(store, migrationsOf("chain/index"));
 });
 afterAll(async () => {
   await store?.close();

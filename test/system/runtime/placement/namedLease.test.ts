@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { fence, holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../../../support/infra/infra.ts";
 import { untilBlocked } from "../../../support/infra/locks.ts";
 import { until } from "../../../support/base/until.ts";
+import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 
 let infra: Infra;
 let store: Store;
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl, { max: 6 });
-  await migrate(store, runtimeMigrations);
+  await migrate(store, migrationsOf("runtime"));
 });
 afterAll(async () => {
   await store?.close();

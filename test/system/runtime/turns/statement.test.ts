@@ -3,13 +3,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Json } from "#src/base/json.ts";
 import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { createLoader } from "#src/runtime/turns/loader.ts";
-import { runtimeMigrations } from "#src/runtime/migrations.ts";
 import { createPartitions } from "#src/runtime/placement/partitions.ts";
 import { type StatementResult, turnStatement, type TurnWrite } from "#src/runtime/turns/statement.ts";
 import { turnStore } from "#src/runtime/turns/connections.ts";
 import { createWriter } from "#src/runtime/turns/writer.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
+import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 import { accountKind, accountMigrations, wire } from "../../../support/runtime/account.ts";
 import { type Infra, sharedInfra } from "../../../support/infra/infra.ts";
 import { untilBlocked } from "../../../support/infra/locks.ts";
@@ -21,7 +21,7 @@ const nothing: EntityState = { snapshot: undefined, version: 0, inputSeq: 0 };
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl, { max: 4 });
-  await migrate(store, [...runtimeMigrations, ...accountMigrations]);
+  await migrate(store, [...migrationsOf("runtime"), ...accountMigrations]);
   await createPartitions(store, 4);
 });
 afterAll(async () => {

@@ -10,7 +10,6 @@ import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { startVaultSweep } from "#src/wallets/vault/sweep.ts";
-import { vaultMigrations } from "#src/wallets/vault/tables.ts";
 import { createVault, type Vault } from "#src/wallets/vault/vault.ts";
 import { walletId } from "#src/cardano/keys/account.ts";
 import { byronPathKey, randomAddress } from "#src/cardano/keys/byronAddress.ts";
@@ -19,6 +18,7 @@ import type { Mnemonic } from "#src/cardano/keys/types.ts";
 import { runScript } from "../../../support/base/processes.ts";
 import { type Infra, sharedInfra } from "../../../support/infra/infra.ts";
 import { until } from "../../../support/base/until.ts";
+import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 
 const PASSPHRASE = "Secure Passphrase";
 const soon = () => ({ deadline: Date.now() + 30_000 });
@@ -31,7 +31,7 @@ let vault: Vault;
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl, { max: 4 });
-  await migrate(store, vaultMigrations);
+  await migrate(store, migrationsOf("wallets/vault"));
   builders = startBuilders({ threads: 1, log: silentLog });
   vault = createVault({ store, builders });
 });

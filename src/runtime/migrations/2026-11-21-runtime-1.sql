@@ -1,18 +1,7 @@
-/**
- * Schema migrations of the runtime's tables. `version` counts events, `epoch` counts owners.
- *
- * `partition` and `lease` have a unique index over their epoch. Raising the epoch is therefore a key update, which
- * waits for every statement that holds the row `FOR KEY SHARE`. Renewing `expires` is not a key update and waits for
- * none of them.
- */
-import { eventMigrations } from "#src/runtime/events/migrations.ts";
-import { operatorMigrations } from "#src/runtime/operations/migrations.ts";
-import type { Migration } from "#src/store/migrations.ts";
-
-export const runtimeMigrations: readonly Migration[] = [
-  {
-    id: "runtime-1",
-    sql: `
+-- "version" counts events, "epoch" counts owners.
+--
+-- "partition" and "lease" have a unique index over their epoch. Raising the epoch is therefore a key update, which waits for every
+-- statement that holds the row FOR KEY SHARE. Renewing "expires" is not a key update and waits for none of them.
 create table partition (
   id int primary key,
   epoch bigint not null default 0,
@@ -127,33 +116,3 @@ create table dead_letter (
   error text not null,
   created timestamptz not null default now()
 );
-`,
-  },
-  {
-    // The state by name, for lists and counts. An update that stays in its state does not touch the index.
-    id: "runtime-2",
-    sql: `
-alter table actor add column state text collate "C";
-update actor a set state = o.to_state from outbox o where o.kind = a.kind and o.id = a.id and o.version = a.version;
-update actor set state = snapshot->>'value' where state is null;
-alter table actor alter column state set not null;
-create index actor_state on actor (kind, state, id);
-`,
-  },
-  {
-    // `draining`: the worker stops. `suspect`: since when it does not answer. `wanted`: the owner an operator chose.
-    id: "runtime-3",
-    sql: `
-alter table worker add column draining boolean not null default false;
-alter table worker add column suspect timestamptz;
-alter table partition add column wanted text;
-`,
-  },
-  {
-    // Workers used to write times of their own clocks here: those of a fast clock are due now.
-    id: "runtime-4",
-    sql: `update effect set next_attempt = now() where not done and next_attempt > now() + interval '1 minute';`,
-  },
-  ...eventMigrations,
-  ...operatorMigrations,
-];

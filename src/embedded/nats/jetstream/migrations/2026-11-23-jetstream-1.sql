@@ -1,9 +1,3 @@
-/** Schema migrations for the consumers of JetStream clients. */
-import type { Migration } from "#src/store/migrations.ts";
-
-export const jetStreamMigrations: readonly Migration[] = [{
-  id: "jetstream-1",
-  sql: `
 -- Durable consumers, with how far each has come.
 create table jetstream_consumer (
   stream text collate "C" not null,
@@ -13,5 +7,3 @@ create table jetstream_consumer (
   created timestamptz not null default now(),
   primary key (stream, name)
 );
-`,
-}];

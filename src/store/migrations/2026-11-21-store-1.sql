@@ -1,0 +1,1 @@
+create table network (one boolean primary key default true check (one), magic bigint not null)

@@ -1,0 +1,2 @@
+create index on token_state (owner) where to_slot is null;
+create index on token_request (owner) where to_slot is null;

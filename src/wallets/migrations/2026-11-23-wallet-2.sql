@@ -1,0 +1,2 @@
+-- searched in the order of names
+create index wallet_name on wallet (name, id);
