@@ -81,8 +81,8 @@ export const walletIndexMigrations: readonly Migration[] = [{
 }, {
   id: "wallet-index-3",
   sql: `
-    -- addresses (bytes in hexadecimal) that carry a path of a random wallet and have none of its keys, as far as anybody who has the
-    -- root key has looked
+    -- addresses (bytes in hexadecimal) that carry a path of a random wallet and have none of its keys, as far as
+    -- addresses were checked with the root key
     create table wallet_forged (wallet text not null, address text not null, primary key (wallet, address));
     -- so that one path of a random wallet may be found in several addresses
     alter table wallet_use drop constraint wallet_use_pkey;
@@ -90,13 +90,13 @@ export const walletIndexMigrations: readonly Migration[] = [{
 }, {
   id: "wallet-index-4",
   sql: `
-    -- whether an address of a random wallet was made with its root key, so that change may go there; of those that were kept before nobody
-    -- can tell
+    -- whether an address of a random wallet was made with its root key, so that change may go there; unknown for those stored
+    -- before
     alter table wallet_address add column made boolean not null default false;`,
 }, {
   id: "wallet-index-5",
   sql: `
-    -- the whole order of a history: whoever plans for any number of rows would otherwise sort all of a wallet's for its first page
+    -- the whole order of a history: a plan for any number of rows would otherwise sort all rows of a wallet for its first page
     drop index wallet_transaction_wallet_from_slot_index_idx;
     create index on wallet_transaction (wallet, from_slot, index, hash);`,
 }, {
@@ -109,8 +109,7 @@ export const walletIndexMigrations: readonly Migration[] = [{
 }, {
   id: "wallet-index-7",
   sql: `
-    -- how often the wallet was created, so that what its actor hears too late is not taken for something of a later life; null for those
-    -- that were begun before
+    -- creation count: events of an earlier incarnation are ignored; null for wallets that were added before
     alter table wallet_index add column life int;`,
 }, {
   id: "wallet-index-8",
