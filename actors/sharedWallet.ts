@@ -86,7 +86,7 @@ async function specOf({ store, networkId }: SharedWalletActorOptions, id: string
   };
 }
 
-type Answer = Result<Json, Failure>;
+type BuildAnswer = Result<Json, Failure>;
 
 /** The row of a wallet that can build transactions. */
 async function builder({ store }: SharedWalletActorOptions, id: string): Promise<Result<SharedWalletRow, Failure>> {
@@ -150,7 +150,7 @@ async function prepare(options: SharedWalletActorOptions, wish: Json, { entity, 
   });
 }
 
-async function construct(options: SharedWalletActorOptions, wish: Json, context: BuildContext): Promise<Answer> {
+async function construct(options: SharedWalletActorOptions, wish: Json, context: BuildContext): Promise<BuildAnswer> {
   const prepared = await prepare(options, wish, context);
   if (!prepared.ok) return prepared;
   const { wallet, intent, templates, limits } = prepared.value;
@@ -158,7 +158,7 @@ async function construct(options: SharedWalletActorOptions, wish: Json, context:
   return await constructing(options, wallet, intent, run);
 }
 
-async function fees(options: SharedWalletActorOptions, wish: Json, context: BuildContext): Promise<Answer> {
+async function fees(options: SharedWalletActorOptions, wish: Json, context: BuildContext): Promise<BuildAnswer> {
   const prepared = await prepare(options, wish, context);
   if (!prepared.ok) return prepared;
   const { wallet, intent, templates, limits } = prepared.value;
@@ -166,7 +166,7 @@ async function fees(options: SharedWalletActorOptions, wish: Json, context: Buil
   return await estimating(options, wallet, intent, run);
 }
 
-async function decode(options: SharedWalletActorOptions, cbor: string, context: BuildContext): Promise<Answer> {
+async function decode(options: SharedWalletActorOptions, cbor: string, context: BuildContext): Promise<BuildAnswer> {
   const row = await builder(options, context.entity.id);
   return row.ok ? await decoding(options, building(row.value), cbor, context.deadline) : row;
 }

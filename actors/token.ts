@@ -59,7 +59,7 @@ export interface TokenBuildOptions {
   readonly wake: () => void;
 }
 
-type Answer = Result<Json, Failure>;
+type BuildAnswer = Result<Json, Failure>;
 type View = ActorView & { can(event: Event): boolean };
 
 const address = z.string().regex(/^([0-9a-f]{2})+$/);
@@ -136,7 +136,7 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
 
 /** Builds the transaction that creates a token. There is no actor yet. */
 export function tokenBoot(options: TokenBuildOptions) {
-  return (from: TokenPayer, deadline: number): Promise<Answer> =>
+  return (from: TokenPayer, deadline: number): Promise<BuildAnswer> =>
     building(
       options,
       from,
@@ -174,7 +174,7 @@ async function building<T>(
   script: string | ((parameters: Parameters) => string),
   read: (sql: Queries, parameters: Parameters) => Promise<T>,
   build: (input: BuildInput, more: T) => Promise<Offer>,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   const { store, port, networkId, wake } = options;
   const published = publicationAddress(networkId);
   const [mine, scripts, parameters] = await Promise.all([
@@ -300,7 +300,7 @@ async function request(
   view: View,
   input: RequestInput,
   { entity, deadline }: BuildContext,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   const no = impossible(view, { type: "REQUEST" });
   if (no) return no;
   const key = checkedBytes(input.key);
@@ -347,7 +347,7 @@ async function update(
   view: View,
   { requests: named, refuse, dryRun, partial, ...from }: UpdateInput,
   { entity, deadline }: BuildContext,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   const no = impossible(view, { type: "UPDATE" });
   if (no) return no;
   const script = await versionOf(options, entity.id);
@@ -472,7 +472,7 @@ async function onState(
   from: TokenPayer,
   { entity, deadline }: BuildContext,
   build: (input: BuildInput & { readonly state: Utxo }) => Promise<Offer>,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   const no = impossible(view, intent);
   if (no) return no;
   const script = await versionOf(options, entity.id);
@@ -489,7 +489,7 @@ function transfer(
   view: View,
   { to, ...from }: TokenPayer & { to: string },
   context: BuildContext,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   return onState(options, view, { type: "UPDATE" }, from, context, async (input) => {
     const built = await options.builders.run("transfer", { ...input, to }, { deadline: context.deadline });
     if (!built.ok) return built;
@@ -521,7 +521,7 @@ async function retract(
   options: TokenBuildOptions,
   input: TokenPayer & { request: string },
   { entity, deadline }: BuildContext,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   const read = async (sql: Queries) => {
     const { requests, spent } = await readNewestToken(sql, entity.id, options.networkId);
     const made = requests.find(({ utxo }) => refKey(utxo.ref) === input.request);
@@ -553,7 +553,7 @@ function end(
   view: View,
   from: TokenPayer,
   context: BuildContext,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   return onState(options, view, { type: "END" }, from, context, async (input) => {
     const built = await options.builders.run("end", input, { deadline: context.deadline });
     return built.ok ? ok({ built: built.value, more: {} }) : built;

@@ -34,7 +34,7 @@ export interface WalletActorOptions extends WalletBuildOptions, WalletLifeOption
   readonly byronMagic: number | undefined;
 }
 
-type Answer = Result<Json, Failure>;
+type BuildAnswer = Result<Json, Failure>;
 
 const message = z.custom<Json>();
 
@@ -44,7 +44,7 @@ export function walletActor(options: WalletActorOptions): ActorKind {
   const begin = beginner(options);
   const plans = new MigrationPlans();
   const building = (
-    run: (wallet: Building, context: BuildContext) => Promise<Answer>,
+    run: (wallet: Building, context: BuildContext) => Promise<BuildAnswer>,
     { entity, ...more }: BuildContext,
   ) => builderOf(options, entity.id).then((wallet) => wallet.ok ? run(wallet.value, { entity, ...more }) : wallet);
   return {

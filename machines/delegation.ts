@@ -173,14 +173,14 @@ export type Objection =
   | "non_null_rewards";
 
 /** The values that decide whether an intent is possible. */
-export interface Standing extends Delegated {
+export interface DelegationStatus extends Delegated {
   readonly registered: boolean;
   readonly rewards: bigint;
 }
 
 /** Why an account cannot carry out an intent; `undefined` when it can. */
 export function objection(
-  { registered, pool, drep, rewards }: Standing,
+  { registered, pool, drep, rewards }: DelegationStatus,
   intent: DelegationIntent,
 ): Objection | undefined {
   switch (intent.type) {

@@ -247,7 +247,7 @@ export interface WalletContext {
   readonly life: number;
   /** Null while the wallet does not exist. */
   readonly record: WalletRecord | null;
-  /** The command whose reply is open. */
+  /** The pending command: CREATE or DELETE, which is answered when its effect has ended. */
   readonly waiting: string | null;
   /** Slot of the last event from the chain. */
   readonly slot: number | null;
@@ -343,7 +343,7 @@ export function endActions({ id, life, record, waiting }: Living, tables: readon
   ];
 }
 
-/** The reply to the command whose reply is open. */
+/** Answers the pending command. */
 export function answerActions({ id, waiting }: Living): TurnAction[] {
   return waiting === null ? [] : [{ type: "reply", params: { to: waiting, ok: { id } } }];
 }

@@ -45,7 +45,7 @@ type PastHorizon = Failure<"past_horizon">;
 
 const PICOSECONDS = 1_000_000_000n;
 
-/** How far the history goes; undefined: for ever. */
+/** How far the history goes; undefined: without end. */
 export function horizon(history: EraHistory): EraBound | undefined {
   return history.at(-1)?.end;
 }

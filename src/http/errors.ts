@@ -21,7 +21,7 @@ export function refusalOf(statuses: Readonly<Record<string, ContentfulStatusCode
   };
 }
 
-/** A function that gives the value of a good result, and throws the refusal of another one. */
+/** Unwraps a result: returns the value, or throws the HTTP failure that `refusal` makes of the error. */
 export const answeredBy = (refusal: (failure: Failure) => Error) => <T>(result: Result<T, Failure>): T => {
   if (result.ok) return result.value;
   throw refusal(result.error);

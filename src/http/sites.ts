@@ -77,7 +77,7 @@ export function originAt(host: string | undefined, port: number): string | undef
   return name !== undefined && /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name) ? `http://${name}:${port}` : undefined;
 }
 
-/** Whether a host is an IP address: a name proves nothing about a machine, since anybody's DNS may point to it. */
+/** Whether a host is an IP address: a name proves nothing about a machine, since a DNS name of any owner may point to it. */
 export const isAddress = (name: string): boolean => name.startsWith("[") || /^\d+(\.\d+){3}$/.test(name);
 
 /** Whether a host to listen on is reached from this machine alone. */

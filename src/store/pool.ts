@@ -18,10 +18,10 @@
  *   ends. Here a transaction has its connection before its first statement.
  * - A statement that fails after rows have arrived leaves the connection's count of them: the rows of the next one begin
  *   behind as many holes (issues 1119, 1181). Here a statement appends its rows itself.
- * - A COPY occupies its connection until its stream ends, and for ever when that fails or stops (issues 499, 1016, 1173).
+ * - A COPY occupies its connection until its stream ends, and without end when that fails or stops (issues 499, 1016, 1173).
  *   Here its connection is lost.
  * - A connection that closes at its start, without an error, is opened again at once and without end, as behind a proxy
- *   whose server is away: its statement waits for ever. Here a connection that has not started in time is lost.
+ *   whose server is away: its statement waits without end. Here a connection that has not started in time is lost.
  * - A connection that closes while it reads the types of arrays, which is its first query by default, rejects a promise
  *   without a handler. Therefore `fetch_types` is off (`arrays.ts`).
  */

@@ -58,7 +58,7 @@ export interface Building {
   readonly selection: "per-output" | "round-robin";
 }
 
-type Answer = Result<Json, Failure>;
+type BuildAnswer = Result<Json, Failure>;
 
 /**
  * The inputs that are equal for all attempts of a build, as a function of the index's slot and optionally of a fixed
@@ -191,7 +191,7 @@ export async function constructing(
   wallet: Building,
   intent: PaymentIntent,
   construct: (input: ConstructInput) => Promise<Result<ConstructedTransaction, Failure>>,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   const setting = await settingOf(options, intent);
   if (!setting.ok) return setting;
   return await offering(options.store, wallet.id, async () => {
@@ -213,7 +213,7 @@ export async function estimating<T>(
   wallet: Building,
   intent: PaymentIntent,
   estimate: (input: ConstructInput) => Promise<Result<T, Failure>>,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   const setting = await settingOf(options, intent);
   if (!setting.ok) return setting;
   const input = await gather(options, wallet, intent, setting.value, true);
@@ -228,7 +228,7 @@ export async function balancing(
   wallet: Building,
   given: Pick<BalanceInput, "transaction" | "inputs" | "redeemers">,
   deadline: number,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   const asked = lookupsOf(given.transaction);
   if (!asked.ok) return asked;
   const setting = await settingOf(options, {});
@@ -268,7 +268,7 @@ export async function decoding(
   { id, account, policyKey }: Building,
   cbor: string,
   deadline: number,
-): Promise<Answer> {
+): Promise<BuildAnswer> {
   const transaction = fromHex(cbor);
   const asked = lookupsOf(transaction);
   if (!asked.ok) return asked;

@@ -11,9 +11,9 @@ import { fund, http, land, User } from "../support/service/user.ts";
 import { withService } from "./service.ts";
 
 await withService(async (arbor) => {
-  await recorded("tokens", arbor.tokens, (record) => recordTokens(arbor, record));
-  await recorded("signer", arbor.signer, (record) => recordSigner(arbor, record));
-  await recorded("devnet", arbor.devnet, recordTime);
+  await recorded("tokens/http", arbor.tokens, (record) => recordTokens(arbor, record));
+  await recorded("signer/http", arbor.signer, (record) => recordSigner(arbor, record));
+  await recorded("devnet/serve/admin", arbor.devnet, recordTime);
 }, signerEnv("wallet"));
 process.exit(0);
 
@@ -25,9 +25,9 @@ type RecordExample = (
   // deno-lint-ignore no-explicit-any
 ) => Promise<any>;
 
-/** Records examples of a service into its file. */
-async function recorded(service: string, base: string, work: (record: RecordExample) => Promise<void>): Promise<void> {
-  const file = new URL(`../../src/http/${service}/examples.json`, import.meta.url);
+/** Records examples of the service at `base` into the file in a folder of `src`. */
+async function recorded(folder: string, base: string, work: (record: RecordExample) => Promise<void>): Promise<void> {
+  const file = new URL(`../../src/${folder}/examples.json`, import.meta.url);
   const examples = JSON.parse(readFileSync(file, "utf8"));
   await work(async (operation, given, body) => {
     const [method = "", template = ""] = operation.split(" ");

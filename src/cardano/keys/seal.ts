@@ -85,7 +85,7 @@ export function isScryptHash(stored: string, passphrase: string): boolean {
   return wanted.length > 0 && timingSafeEqual(made, wanted);
 }
 
-/** What stands for a passphrase where it is hashed by scrypt: wallets of then knew empty ones, which stay empty. */
+/** The scrypt input. Legacy wallets allow an empty passphrase; it is hashed as empty. */
 function scryptInput(passphrase: string): Uint8Array {
   return passphrase === "" ? new Uint8Array() : blake2b256(utf8(passphrase));
 }

@@ -1,5 +1,5 @@
 /**
- * A projection: what some part of the house reads out of the chain, as pure functions. The follower does the SQL.
+ * A projection derives one feature's rows from blocks. It is pure; the indexer runs the SQL.
  *
  * Every table of a projection carries `from_slot` and `to_slot`: a row is live while `to_slot` is null, and a rollback to slot p
  * deletes rows with `from_slot > p` and clears `to_slot > p`. Tables without these columns are only read.
@@ -50,14 +50,17 @@ export interface Touched {
   readonly standing?: true;
 }
 
-/** Something that has to be made before a block can be folded, as keys of a pool that grows: plain values that its maker understands. */
+/**
+ * A missing input of a fold, such as more addresses of a wallet, to be created before the block is folded again. Plain
+ * values, which the supply of the projection understands.
+ */
 export interface Want {
   readonly [field: string]: Json;
 }
 
 /**
  * The result of a fold: changes and touched entities; or queries for more rows (the fold is then called again with them
- * added); or things to create first (the fold is then called again after all its rows are read again).
+ * added); or missing inputs to create first (the fold is then called again after all its rows are read again).
  */
 export type Folded =
   | { readonly type: "done"; readonly writes: readonly RowWrite[]; readonly touched: readonly Touched[] }
@@ -65,20 +68,20 @@ export type Folded =
   | { readonly type: "want"; readonly wants: readonly Want[] };
 
 /**
- * Things that are read at different places of the chain, each at exactly one: a wallet that is being restored is read from its birth
- * on while the others are at the tip. Of the tables named here a fold sees only rows of things that are read where its block is, and the
- * key of a `close` in them has the thing's id.
+ * Members (such as wallets) may be at different positions of the chain, each at exactly one: a wallet that is being
+ * restored is read from its first block on while the others are at the tip. Of the tables named here a fold sees only the
+ * rows of members at its own position, and the key of a `close` in them has the member's id.
  */
 export interface Membership {
-  /** Column that holds the thing's id, text, in all of these tables. */
+  /** Column of the member's id, text, in all of these tables. */
   readonly column: string;
-  /** Tables whose rows belong to one thing, index tables and others. */
+  /** Tables whose rows belong to one member, index tables and others. */
   readonly tables: readonly string[];
-  /** Those of them that are no index tables and whose rows go with the thing. */
+  /** Those of them that are no index tables and whose rows are removed with the member. */
   readonly kept?: readonly string[];
   /** Rows that `joined` needs. */
   joinedKeys?(members: readonly string[]): readonly RowQuery[];
-  /** What it means to things that they are from now on read with all others, at `at`. */
+  /** Events for members that have caught up and join the main cursor at `at`. */
   joined?(members: readonly string[], at: Point, rows: Rows): readonly Touched[];
 }
 
@@ -92,7 +95,7 @@ export interface Projection {
   readonly tables: readonly string[];
   /** Those of them whose ended rows are kept for rollbacks alone. */
   readonly passing?: readonly string[];
-  /** Set where this projection is about things that may be read apart from the others. */
+  /** Set where the projection has members at positions of their own. */
   readonly members?: Membership;
   /** Rows that the fold of a block needs. */
   keys(block: ScannedBlock): readonly RowQuery[];

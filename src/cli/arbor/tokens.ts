@@ -220,7 +220,7 @@ function readCommands(token: Command): void {
 /** Most requests that are named as left open, one a line. */
 const NAMED = 20;
 
-/** Says which requests an update leaves open, and why. Anybody can open some: only the first are named. */
+/** Says which requests an update leaves open, and why. Anyone can open requests, so only the first are named. */
 function noteLeft(output: Output, left: readonly { readonly request: string; readonly message: string }[]): void {
   for (const { request, message } of left.slice(0, NAMED)) output.note(`left: ${request}: ${message}`);
   if (left.length > NAMED) output.note(`left: ${left.length - NAMED} others, which --json names`);

@@ -152,7 +152,7 @@ function* stateUpdateRules(
 
 type IntentRules = { readonly [T in Intent["type"]]: (summary: Summary, intent: IntentOf<T>) => Iterable<Reason> };
 
-/** By what is meant: every reason why a transaction does something else to tokens and requests. */
+/** For each intent: the reasons why a transaction's changes to tokens and requests differ from it. */
 export const INTENT_RULES: IntentRules = {
   *boot(summary, intent) {
     yield* checkCounts(summary, { tokens: 1, states: 1, mints: 1, runs: 1 });

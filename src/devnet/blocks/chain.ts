@@ -622,7 +622,7 @@ export class DevnetChain {
         );
         throw error;
       } finally {
-        // not before: whoever sees the change reads memory as well as rows
+        // not before: readers that see the change read memory as well as rows
         this.#changes = this.#writes;
       }
     });

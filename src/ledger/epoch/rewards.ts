@@ -10,7 +10,7 @@ import { activeStake, ownStake, poolStake } from "#src/ledger/epoch/snapshot.ts"
 import { type PoolTerms, poolTerms } from "#src/ledger/poolTerms.ts";
 import { credentialKey, type PoolSnapshot, type StakeSnapshot } from "#src/ledger/state.ts";
 
-/** What a genesis fixes for ever, as far as rewards depend on it. */
+/** Constants of the genesis that rewards depend on. */
 export interface EpochTerms {
   /** Slots in an epoch. */
   readonly epochLength: number;

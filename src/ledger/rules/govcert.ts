@@ -44,7 +44,7 @@ export function updateDRep({ credential, anchor }: CertificateOf<"update drep">,
   return [];
 }
 
-/** A committee member authorizes a hot key, or resigns for ever. */
+/** A committee member authorizes a hot key, or resigns for good. */
 export function answerForSeat(
   certificate: CertificateOf<"authorize"> | CertificateOf<"resign">,
   { committee }: Registry,

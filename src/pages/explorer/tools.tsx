@@ -81,7 +81,7 @@ function Faucet({ to }: { readonly to: string }) {
   );
 }
 
-/** A whole number from 1 on that somebody typed. */
+/** A typed whole number from 1 on. */
 const whole = (text: string, most: number): number | undefined => {
   const n = Number(text);
   return /^\d+$/.test(text.trim()) && n >= 1 && n <= most ? n : undefined;

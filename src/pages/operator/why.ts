@@ -4,7 +4,7 @@ import type { Actor, Lags } from "./types.ts";
 
 /** One thing that an actor waits for. */
 export interface Reason {
-  /** `bad`: it fails. `warning`: somebody has to act. `waits`: it goes on by itself. `good`: it has arrived. */
+  /** `bad`: it fails. `warning`: an operator has to act. `waits`: it goes on by itself. `good`: it has arrived. */
   readonly tone: "bad" | "warning" | "waits" | "good";
   readonly text: string;
   /** An error, from outside. */
@@ -14,7 +14,7 @@ export interface Reason {
   readonly advice?: string;
 }
 
-/** Failed attempts of an effect from which somebody should look at it. */
+/** Failed attempts of an effect from which an operator should look at it. */
 const MANY = 5;
 
 /** From how long without a block on it is a reason of its own, in milliseconds: rare where a block comes every 20 s. */

@@ -47,7 +47,7 @@ function firstPath(tokenId: string, query: URLSearchParams): string | undefined 
 /** A first page that was requested before the panel appears. */
 export interface EarlyFacts {
   readonly path: string | undefined;
-  /** The page, once: what is read later is read anew. */
+  /** The page, once; later reads request it again. */
   readonly take: () => Promise<ListPage<FactsAnswer>> | undefined;
 }
 

@@ -126,7 +126,7 @@ function OneWallet({ prefix, id, tab, item, query }: {
   const data = useData((signal) => readWallet(prefix, id, signal), [prefix, id], { everyMs: EVERY_MS });
   const wallet = data.value ?? (data.error === undefined ? recentWallet(prefix, id) : undefined);
   const ready = wallet !== undefined;
-  // a view that shows the result of what was done begins anew when its tab is pressed
+  // a view that shows the result of what was done starts again when its tab is pressed
   const [visits, setVisits] = useState(0);
   useEffect(() => {
     // on a narrow screen the tabs are wider than the page

@@ -1,7 +1,7 @@
 /**
  * Projection of wallets' stake credentials: certificates, the epochs in which they take effect, and withdrawals.
  *
- * Assumptions: `wallet_index.stake` says who owns a credential. A certificate counts whoever made its transaction. One
+ * Assumptions: `wallet_index.stake` says who owns a credential. A certificate counts whichever wallet or program made its transaction. One
  * that deregisters a DRep ends the delegations to it (the ledger does so from protocol version 10 on). What the ledger
  * changes without a certificate is reported by the network: `rewards.ts`.
  * Earned rewards are in no block, so only withdrawals change them here; `rewards.ts` queries the network for them.

@@ -176,7 +176,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
         await send(
           params.walletId,
           body.passphrase,
-          // words are not stored, so that the key of a request stands for their stake key
+          // the idempotency fingerprint uses the stake key, because the mnemonic must not be stored
           { ...body, withdrawal: await withdrawalIntent(service, body.withdrawal) },
           context,
           () => intentOf(body, service),

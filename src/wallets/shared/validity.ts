@@ -5,7 +5,7 @@ import type { ScriptForm } from "#src/wallets/shared/types.ts";
 
 type Timelock = Extract<ScriptForm, { active_from: unknown }> | Extract<ScriptForm, { active_until: unknown }>;
 
-/** The times in a script; with `must` only those that every way to satisfy it needs. */
+/** Time locks in a script; with `must`, only those required on every branch. */
 function timesIn(script: ScriptForm, must: boolean): Timelock[] {
   if (typeof script === "string") return [];
   if ("active_from" in script || "active_until" in script) return [script];

@@ -23,7 +23,7 @@ export interface MadeAddress {
   readonly path: readonly [account: number, index: number];
 }
 
-/** A hard index nobody can guess. */
+/** An unpredictable hard index. */
 const randomIndex = (): number => HARD + elementAt(getRandomValues(new Uint32Array(1)), 0) % HARD;
 
 /**
@@ -47,7 +47,7 @@ export async function makeRandomAddress(
 
 /**
  * Makes an address for a random wallet's change unless the wallet has made one. Addresses that were found on the chain
- * may be forged (a path of the wallet copied into an address of somebody else), and change that goes there is lost.
+ * may be forged (a path of the wallet copied into an address of another owner), and change that goes there is lost.
  */
 export async function ensureChangeAddress(
   services: RandomAddressServices,

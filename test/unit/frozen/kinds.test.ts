@@ -5,6 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { z, type ZodType } from "zod";
 import { delegationActor } from "#actors/delegation.ts";
+import { actorKinds } from "#actors/kinds.ts";
 import { sharedWalletActor } from "#actors/sharedWallet.ts";
 import { tokenActor } from "#actors/token.ts";
 import { transactionActor } from "#actors/transaction.ts";
@@ -337,6 +338,11 @@ function note({ transitions }: Found, name: string, to: string): void {
   if (known) known.add(to);
   else transitions.set(name, new Set([to]));
 }
+
+it("every kind of actor is among those that are driven here", () => {
+  const known = actorKinds(notCalled("kinds")).map(({ kind }) => kind);
+  expect(kinds.map(([{ kind }]) => kind).sort()).toEqual(known.sort());
+});
 
 describe.each(kinds.map(([kind, samples]) => [kind.kind, kind, samples] as const))("a %s", (name, kind, samples) => {
   const found = explore(kind, samples);

@@ -219,6 +219,16 @@ describe("documentation", () => {
     expect([...tops].filter((top) => !overview.includes(`| \`${top}\``))).toEqual([]);
   });
 
+  it("counts the files of the path of a payment, one an item", () => {
+    const [, path] = /^## The path of a payment$([\s\S]*?)^## /m.exec(readPage("docs/architecture.md"))!;
+    const [, count] = /: (\d+) files\./.exec(path!)!;
+    // "names files that exist" checks that they do
+    const files = path!.match(/(?<=^\d+\. `)(?:src|actors)\/[\w./-]+\.ts(?=`)/gm) ?? [];
+    expect(files).toHaveLength(Number(count));
+    expect(new Set(files).size).toBe(files.length);
+    expect(path!.match(/^\d+\. /gm)).toHaveLength(files.length);
+  });
+
   it("has this checkout as its newest release, with what it works with", () => {
     const manifest = readFileSync(path.join(root, "package.json"), "utf8");
     const { version, engines } = JSON.parse(manifest) as { version: string; engines: { node: string } };

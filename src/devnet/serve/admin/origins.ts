@@ -4,7 +4,7 @@
  * Assumptions: a devnet has no secret, so any page may read it. A page that a developer only visits must not roll back
  * blocks or empty the faucet; a browser names the page's origin with every POST, and other programs send none. Pages
  * under development are served by the developer's own machine, or by the machine of the devnet. A name proves nothing
- * about a machine, since anybody's DNS may point to it; an address does.
+ * about a machine, since a DNS name of any owner may point to it; an address does.
  */
 import type { MiddlewareHandler } from "hono";
 import { HttpFailure } from "#src/http/failure.ts";

@@ -1,4 +1,4 @@
-/** What a text that somebody searches for may be. */
+/** The kinds of thing that a search text may name. */
 import { fromHex, isHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { hexAddressText, type NetworkId, parseAddress } from "#src/cardano/address.ts";
 import type { ActionId } from "#src/cardano/conway/governance.ts";

@@ -93,7 +93,7 @@ interface ApiRequest {
 }
 
 /** An answer of the API: the last part of its type, and its members. */
-type Answer = readonly [type: string, members: object];
+type ApiAnswer = readonly [type: string, members: object];
 
 interface GuestState {
   readonly outlet: Outlet;
@@ -339,7 +339,7 @@ export class JetStreamService implements EndpointService {
     }
   }
 
-  private async perform({ from, tokens, body }: ApiRequest): Promise<Answer> {
+  private async perform({ from, tokens, body }: ApiRequest): Promise<ApiAnswer> {
     const json = bodyOf(body);
     const [area, action, ...rest] = tokens;
     if (area === "INFO") return ["", this.account(from)];
@@ -379,7 +379,7 @@ export class JetStreamService implements EndpointService {
     from: ClientConnection,
     [action = "", ...rest]: readonly string[],
     json: Json | undefined,
-  ): Promise<Answer> {
+  ): Promise<ApiAnswer> {
     const known = this.readers.filter((one) => this.readerFor(from, one.name) !== undefined);
     const reader = this.readerFor(from, action === "MSG" ? rest[1] : rest[0]);
     if (action === "NAMES" || action === "LIST") {
@@ -507,7 +507,7 @@ export class JetStreamService implements EndpointService {
     return message;
   }
 
-  private async list(reader: StreamReader, from: ClientConnection, whole: boolean, offset: number): Promise<Answer> {
+  private async list(reader: StreamReader, from: ClientConnection, whole: boolean, offset: number): Promise<ApiAnswer> {
     const all = this.visible(from, reader);
     const limit = whole ? LIST_PAGE : NAMES_PAGE;
     const page = all.slice(offset, offset + limit);
@@ -522,7 +522,7 @@ export class JetStreamService implements EndpointService {
     filter: string,
     json: Json | undefined,
     durable: boolean,
-  ): Promise<Answer> {
+  ): Promise<ApiAnswer> {
     if (!isObject(json)) throw errors.invalidJson();
     if (json.stream_name !== stream) throw errors.streamMismatch();
     const given = parseConfig(json.config ?? {});
@@ -576,7 +576,7 @@ export class JetStreamService implements EndpointService {
     existing: Consumer,
     config: ConsumerConfig,
     action: Json | undefined,
-  ): Promise<Answer> {
+  ): Promise<ApiAnswer> {
     if (!sameJson(existing.config, config)) {
       if (action === "create") throw errors.consumerExists();
       checkUpdate(existing.config, config);

@@ -1,7 +1,7 @@
 -- what wallets' stake credentials do, and their rewards; the rows belong to wallets of the index
 
--- what the certificates of a block leave; deposit: null where they state none. Ended rows are the history. epoch -1: the network
--- told it of a credential whose certificates lie before what is read
+-- what the certificates of a block leave; deposit: null where they state none. Ended rows are the history. epoch -1: reported by
+-- the network for a credential whose certificates are before the blocks that are read
 create table wallet_delegation (
   wallet text not null, credential text not null, epoch bigint not null, registered boolean not null, deposit bigint,
   pool text, drep text, from_slot bigint not null, to_slot bigint, primary key (wallet, from_slot));
@@ -20,7 +20,7 @@ create index on wallet_delegation_due (credential) where to_slot is null;
 create index on wallet_delegation_due (from_slot);
 create index on wallet_delegation_due (to_slot) where to_slot is not null;
 
--- what the network said that an account holds, and what withdrawals left of it; epoch: of the point at which it was told
+-- account balance as queried from the network, less later withdrawals; epoch: of the point of the query
 create table wallet_reward (
   wallet text not null, credential text not null, epoch bigint not null, rewards bigint not null,
   from_slot bigint not null, to_slot bigint, primary key (wallet, from_slot));

@@ -1,3 +1,2 @@
--- how often the wallet was created, so that what its actor hears too late is not taken for something of a later life; null for those
--- that were begun before
+-- creation count: events of an earlier incarnation are ignored; null for wallets that were added before
 alter table wallet_index add column life int;

@@ -4,16 +4,14 @@ import { createRequire } from "node:module";
 import { Ajv, type AnySchema } from "ajv";
 import { describe, expect, test } from "vitest";
 import { createMachine } from "xstate";
-import { delegationContent, delegationMachine } from "#machines/delegation.ts";
-import { sharedWalletContent, sharedWalletMachine } from "#machines/sharedWallet.ts";
-import { tokenContent, tokenMachine } from "#machines/token.ts";
-import { transactionContent, transactionMachine } from "#machines/transaction.ts";
-import { walletContent, walletMachine } from "#machines/wallet.ts";
+import { actorKinds } from "#actors/kinds.ts";
+import { tokenMachine } from "#machines/token.ts";
+import { transactionMachine } from "#machines/transaction.ts";
 import { asyncApiDocument } from "#src/operators/http/asyncapi.ts";
 import { cloudEvent, kebab, type Transition } from "#src/runtime/events/transition.ts";
-import type { ActorKind } from "#src/runtime/types.ts";
 import { EventDocument } from "../../../support/docs/eventDocument.ts";
 import { validatorOf } from "../../../support/docs/asyncApi.ts";
+import { notCalled } from "../../../support/service/walletEdge.ts";
 
 const official = JSON.parse(
   readFileSync(createRequire(import.meta.url).resolve("@asyncapi/specs/schemas/3.0.0-without-$id.json"), "utf8"),
@@ -72,13 +70,7 @@ describe("the AsyncAPI document", () => {
     expect(components.schemas["both-event"]!.properties.data.properties.from).not.toHaveProperty("enum");
   });
 
-  const whole: readonly Pick<ActorKind, "kind" | "machine" | "content">[] = [
-    { kind: "token", machine: tokenMachine, content: { schemas: tokenContent } },
-    { kind: "transaction", machine: transactionMachine, content: { schemas: transactionContent } },
-    { kind: "wallet", machine: walletMachine, content: { schemas: walletContent, guarded: true } },
-    { kind: "shared-wallet", machine: sharedWalletMachine, content: { schemas: sharedWalletContent, guarded: true } },
-    { kind: "delegation", machine: delegationMachine, content: { schemas: delegationContent, guarded: true } },
-  ];
+  const whole = actorKinds(notCalled("kinds"));
   const described = JSON.parse(JSON.stringify(asyncApiDocument({ kinds: whole, withToken: false })));
 
   test.each(whole.map(({ kind, content }) => [kind, content!.schemas] as const))(
