@@ -1,15 +1,16 @@
 /**
- * The actor of a token. State changes arrive through the chain log. Its builds read rows at one point, and a builder
- * thread makes the transaction.
+ * The actor of a token. State changes arrive through the chain log. Its builds read rows at one point, ask the machine
+ * in the state that they show, and a builder thread makes the transaction.
  */
 import { z } from "zod";
 import { offering } from "#src/wallets/offering.ts";
 import { type NewestToken, readNewestToken } from "#src/tokens/pendingTokens.ts";
 import { readFunds, type TokenPayer } from "#src/tokens/tokenFunds.ts";
-import { tokenContent, tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
+import { refusalOf, tokenContent, tokenInputs, type TokenIntent, tokenMachine } from "#machines/token.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
+import { present } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/tokens/builds/jobs.ts";
 import type { Operation } from "#src/contract/datum.ts";
@@ -44,7 +45,7 @@ import { horizonOf } from "#src/chain/provider/horizon.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
 import { ensureWatched } from "#src/chain/index/watchedAddresses.ts";
-import { type ActorKind, type ActorView, type BuildContext, defineBuild, type Event } from "#src/runtime/types.ts";
+import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { leastLovelace } from "#src/transaction/output.ts";
 
@@ -60,7 +61,6 @@ export interface TokenBuildOptions {
 }
 
 type BuildAnswer = Result<Json, Failure>;
-type View = ActorView & { can(event: Event): boolean };
 
 const address = z.string().regex(/^([0-9a-f]{2})+$/);
 /** As `TokenPayer`. */
@@ -106,7 +106,7 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
     builds: {
       request: defineBuild({
         input: requestInput,
-        run: (view, input, context) => request(options, view, input, context),
+        run: (_view, input, context) => request(options, input, context),
       }),
       update: defineBuild({
         input: z.object({
@@ -116,11 +116,11 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
           dryRun: z.boolean(),
           partial: z.boolean().default(false),
         }).refine(({ requests, refuse }) => !requests?.some((one) => refuse.includes(one)), "both applied and refused"),
-        run: (view, input, context) => update(options, view, input, context),
+        run: (_view, input, context) => update(options, input, context),
       }),
       transfer: defineBuild({
         input: z.object({ ...payer, to: address }),
-        run: (view, input, context) => transfer(options, view, input, context),
+        run: (_view, input, context) => transfer(options, input, context),
       }),
       retract: defineBuild({
         input: z.object({ ...payer, request: ref }),
@@ -128,7 +128,7 @@ export function tokenActor(options: TokenBuildOptions): ActorKind {
       }),
       end: defineBuild({
         input: z.object(payer),
-        run: (view, input, context) => end(options, view, input, context),
+        run: (_view, input, context) => end(options, input, context),
       }),
     },
   };
@@ -220,35 +220,37 @@ async function building<T>(
   });
 }
 
-const quarantined = (view: View): Result<never, Failure> =>
+const quarantined = (reason: string | undefined): Result<never, Failure> =>
   fail("token_quarantined", "The token is quarantined: its indexed facts are not verified against its root.", {
-    reason: view.context.quarantine ?? null,
+    reason: reason ?? null,
   });
 
-const ended: Result<never, Failure> = fail("token_ended", "The token has ended.");
-
 /**
- * Why a quarantined token does not accept an intent; `undefined` when it does. Whether the token exists is decided by
- * the rows at the point of the build: the machine learns of rollbacks later.
+ * The newest state of a token that accepts an intent, of the ledger or of a pending transaction. Fails with the refusal
+ * of the machine; and with `token_pending` where a pending transaction ends the token, or two pending ones exclude each
+ * other: nothing can follow them before a block decides.
  */
-function impossible(view: View, intent: TokenIntent): Result<never, Failure> | undefined {
-  return view.state === "quarantined" && !view.can(intent) ? quarantined(view) : undefined;
-}
-
-/**
- * The newest state of a token, of the ledger or of a pending transaction. Fails with `token_ended`; with `token_unknown`
- * when no transaction creates it (any more); and with `token_pending` where a pending transaction ends it, or two pending
- * ones exclude each other: nothing can follow them before a block decides.
- */
-function stateOf({ standing, transaction, conflict }: NewestToken, token: string): Result<TokenState, Failure> {
+function stateFor(
+  intent: TokenIntent,
+  { standing, transaction, conflict }: NewestToken,
+  token: string,
+): Result<TokenState, Failure> {
   if (conflict) {
     return tokenPending(conflict[0], `${conflict[0]} and ${conflict[1]} spend the same output of the contract`);
   }
-  if ("state" in standing) return ok(standing.state);
-  if (standing.status === "unknown") {
-    return fail("token_unknown", `The token ${token} does not exist on the ledger.`);
+  const state = "state" in standing ? standing.state : undefined;
+  switch (refusalOf(standing.status === "unknown" ? "absent" : standing.status, intent)) {
+    case undefined:
+      return ok(present(state, "the state of a token that accepts an intent"));
+    case "token_quarantined":
+      return quarantined(state?.quarantine);
+    case "token_unknown":
+      return fail("token_unknown", `The token ${token} does not exist on the ledger.`);
+    case "token_ended":
+      return transaction === undefined
+        ? fail("token_ended", "The token has ended.")
+        : tokenPending(transaction, `${transaction} ends the token`);
   }
-  return transaction === undefined ? ended : tokenPending(transaction, `${transaction} ends the token`);
 }
 
 const tokenPending = (transaction: string, why: string): Result<never, Failure> =>
@@ -297,12 +299,9 @@ function operationOf(input: RequestInput): Operation {
 
 async function request(
   options: TokenBuildOptions,
-  view: View,
   input: RequestInput,
   { entity, deadline }: BuildContext,
 ): Promise<BuildAnswer> {
-  const no = impossible(view, { type: "REQUEST" });
-  if (no) return no;
   const key = checkedBytes(input.key);
   const operation = operationOf(input);
   const script = await versionOf(options, entity.id);
@@ -310,7 +309,7 @@ async function request(
     const newest = await readNewestToken(sql, entity.id, options.networkId);
     const found = await requestWarnings(sql, entity.id, key, operation, newest);
     const warnings = found.map((one) => one.request === undefined ? one : { ...one, request: refText(one.request) });
-    return { state: stateOf(newest, entity.id), warnings };
+    return { state: stateFor({ type: "REQUEST" }, newest, entity.id), warnings };
   };
   return await building(options, input, deadline, script, read, async (common, { state, warnings }) => {
     if (!state.ok) return state;
@@ -344,16 +343,13 @@ interface UpdateInput extends TokenPayer {
 
 async function update(
   options: TokenBuildOptions,
-  view: View,
   { requests: named, refuse, dryRun, partial, ...from }: UpdateInput,
   { entity, deadline }: BuildContext,
 ): Promise<BuildAnswer> {
-  const no = impossible(view, { type: "UPDATE" });
-  if (no) return no;
   const script = await versionOf(options, entity.id);
   const read = async (sql: Queries, parameters: Parameters) => {
     const newest = await readNewestToken(sql, entity.id, options.networkId);
-    const state = stateOf(newest, entity.id);
+    const state = stateFor({ type: "UPDATE" }, newest, entity.id);
     const leastRefund = { key: leastOf(KEY_ADDRESS_BYTES, parameters), base: leastOf(BASE_ADDRESS_BYTES, parameters) };
     const open = named
       ? await openRequests(sql, named, newest)
@@ -419,7 +415,7 @@ async function update(
       if (built.error.code === "requests_fail") {
         return failing([...(built.error.details as { requests: readonly UnappliedRequest[] }).requests, ...gone]);
       }
-      if (built.error.code === "state_differs") return quarantined(view);
+      if (built.error.code === "state_differs") return quarantined(state.value.quarantine);
       return built;
     },
   );
@@ -467,16 +463,14 @@ function updateResponse(
 /** Builds a transaction that needs only the token's state. */
 async function onState(
   options: TokenBuildOptions,
-  view: View,
   intent: TokenIntent,
   from: TokenPayer,
   { entity, deadline }: BuildContext,
   build: (input: BuildInput & { readonly state: Utxo }) => Promise<Offer>,
 ): Promise<BuildAnswer> {
-  const no = impossible(view, intent);
-  if (no) return no;
   const script = await versionOf(options, entity.id);
-  const read = async (sql: Queries) => stateOf(await readNewestToken(sql, entity.id, options.networkId), entity.id);
+  const read = async (sql: Queries) =>
+    stateFor(intent, await readNewestToken(sql, entity.id, options.networkId), entity.id);
   return await building(options, from, deadline, script, read, async (common, state) => {
     if (!state.ok) return state;
     if (keyAddress(from.address)?.payment !== state.value.owner) return NOT_OWNER;
@@ -486,11 +480,10 @@ async function onState(
 
 function transfer(
   options: TokenBuildOptions,
-  view: View,
   { to, ...from }: TokenPayer & { to: string },
   context: BuildContext,
 ): Promise<BuildAnswer> {
-  return onState(options, view, { type: "UPDATE" }, from, context, async (input) => {
+  return onState(options, { type: "UPDATE" }, from, context, async (input) => {
     const built = await options.builders.run("transfer", { ...input, to }, { deadline: context.deadline });
     if (!built.ok) return built;
     return ok({ built: built.value, more: { owner: built.value.owner, signers: [...built.value.signers] } });
@@ -548,13 +541,8 @@ function gone(request: string): Result<never, Failure> {
   return fail("request_unknown", `No open request ${refText(request)} exists.`);
 }
 
-function end(
-  options: TokenBuildOptions,
-  view: View,
-  from: TokenPayer,
-  context: BuildContext,
-): Promise<BuildAnswer> {
-  return onState(options, view, { type: "END" }, from, context, async (input) => {
+function end(options: TokenBuildOptions, from: TokenPayer, context: BuildContext): Promise<BuildAnswer> {
+  return onState(options, { type: "END" }, from, context, async (input) => {
     const built = await options.builders.run("end", input, { deadline: context.deadline });
     return built.ok ? ok({ built: built.value, more: {} }) : built;
   });

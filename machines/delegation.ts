@@ -1,20 +1,20 @@
 /**
- * The delegation of a stake credential, by its certificates: pool and DRep now and in the coming epochs.
- *
- * ```
- *            JOIN, VOTE                JOIN, VOTE
- * neither ───────────────▶ delegating ◀─────────▶ voting ◀──────────▶ both      (UNREGISTERED: back to neither)
- * ```
+ * The delegation of a stake credential, by its certificates: pool and DRep now and in the coming epochs. Its states say
+ * which of the two it has: `neither`, a pool (`delegating`), a DRep (`voting`) or `both`; a certificate leads from each
+ * to each.
  *
  * State changes arrive through the chain log. The state is the result of the newest certificate. Stake counts only from
  * the second epoch after the certificate, so `active` and `next` follow later. Wallets that share a credential may be
  * read at different points of the chain: events older than the known ones change nothing, and TOLD carries the whole
- * account when a wallet reaches the others. The intents (JOIN, QUIT, CAST) are never applied: a build checks with `can`
- * whether the machine accepts one.
+ * account when a wallet reaches the others.
+ *
+ * The intents (JOIN, QUIT, CAST) are never applied. A build asks for one with `refusalOf`, on the account of its own
+ * rows: the actor reads the log later, and knows nothing of pending transactions.
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";
-import { machineTypes, turnActions } from "#src/base/turn.ts";
+import { present } from "#src/base/present.ts";
+import { INTENT, machineTypes, turnActions } from "#src/base/turn.ts";
 
 /** Epochs from a certificate to the first one in which it counts. */
 export const LAG = 2;
@@ -99,14 +99,14 @@ export const delegationContent = {
   ROLLED_BACK: z.object(whole),
 } as const;
 
-/** The intent of a build: only checked with `can`, never applied. */
+/** What a build may want of an account. */
 export type DelegationIntent =
   | { readonly type: "JOIN"; readonly pool: string; readonly drep?: string }
   | { readonly type: "CAST"; readonly drep: string }
   /** `withdrawing`: the same transaction withdraws the rewards. */
   | { readonly type: "QUIT"; readonly withdrawing: boolean };
 
-export type DelegationEvent = z.infer<typeof delegationInputs> | DelegationIntent;
+export type DelegationEvent = z.infer<typeof delegationInputs>;
 
 /** Pool and DRep of a delegation. */
 export interface Delegated {
@@ -164,25 +164,25 @@ export function kept(history: readonly Certified[], epoch: number): readonly Cer
   return newest.slice(Math.max(0, begun));
 }
 
-/** Why an intent is not possible. */
-export type Objection =
+/** Why an intent is refused. */
+export type DelegationRefusal =
   | "pool_already_joined"
   | "pool_already_joined_same_vote"
   | "same_vote"
   | "not_delegating_to"
   | "non_null_rewards";
 
-/** The values that decide whether an intent is possible. */
-export interface DelegationStatus extends Delegated {
+/** What decides whether an account can carry out an intent: pool and DRep after its newest certificate. */
+export interface AccountStatus extends Delegated {
   readonly registered: boolean;
   readonly rewards: bigint;
 }
 
-/** Why an account cannot carry out an intent; `undefined` when it can. */
-export function objection(
-  { registered, pool, drep, rewards }: DelegationStatus,
+/** The guard of the intents: why an account cannot carry one out; `undefined` when it can. */
+function objection(
+  { registered, pool, drep, rewards }: AccountStatus,
   intent: DelegationIntent,
-): Objection | undefined {
+): DelegationRefusal | undefined {
   switch (intent.type) {
     case "JOIN": {
       if (pool !== intent.pool) return undefined;
@@ -202,7 +202,7 @@ function newest({ history }: Pick<DelegationContext, "history">): Delegated {
   return history.at(-1) ?? NOBODY;
 }
 
-function after(context: DelegationContext, event: DelegationEvent): Partial<DelegationContext> {
+function after(context: DelegationContext, event: DelegationEvent | DelegationIntent): Partial<DelegationContext> {
   switch (event.type) {
     case "CERTIFIED": {
       const { slot, epoch, registered, deposit, pool, drep } = event;
@@ -233,38 +233,52 @@ function stateOf({ pool, drep }: Delegated): "neither" | "delegating" | "voting"
 }
 
 /** Whether an event from the chain is not older than the known ones. */
-function counts(context: DelegationContext, event: DelegationEvent): boolean {
+function counts(context: DelegationContext, event: DelegationEvent | DelegationIntent): boolean {
   if (!("slot" in event)) return false;
   if (event.type === "TOLD" || event.type === "ROLLED_BACK") return true;
   return context.slot === null || event.slot >= context.slot;
 }
 
 const leads =
-  (to: ReturnType<typeof stateOf>) => ({ context, event }: { context: DelegationContext; event: DelegationEvent }) => {
+  (to: ReturnType<typeof stateOf>) =>
+  ({ context, event }: { context: DelegationContext; event: DelegationEvent | DelegationIntent }) => {
     if (!counts(context, event)) return false;
     if (event.type === "CERTIFIED") return stateOf(event) === to;
     return (event.type === "TOLD" || event.type === "ROLLED_BACK") && stateOf(newest(event)) === to;
   };
 
-const possible = ({ context, event }: { context: DelegationContext; event: DelegationEvent }) =>
-  !("slot" in event) &&
-  objection({
-      ...newest(context),
-      registered: context.registered,
-      rewards: BigInt(context.rewards),
-    }, event) === undefined;
+/** Whether the account can carry out an intent. */
+const possible = ({ context, event }: { context: DelegationContext; event: DelegationEvent | DelegationIntent }) => {
+  if ("slot" in event) return false;
+  const { registered, rewards } = context;
+  return objection({ ...newest(context), registered, rewards: BigInt(rewards) }, event) === undefined;
+};
+
+const asked = { guard: "possible", actions: "stay", meta: INTENT } as const;
 
 const moves = [
   { guard: "toNeither", target: ".neither", actions: "take" },
   { guard: "toDelegating", target: ".delegating", actions: "take" },
   { guard: "toVoting", target: ".voting", actions: "take" },
   { guard: "toBoth", target: ".both", actions: "take" },
-  // from a wallet that is read at an earlier point than others
-  { actions: "stay" },
 ] as const;
+/** An event from a wallet that is read at an earlier point than others. */
+const older = { actions: "stay" } as const;
+
+/** Before the first event. */
+const START: DelegationContext = {
+  slot: null,
+  epoch: 0,
+  registered: false,
+  deposit: null,
+  history: [],
+  rewards: "0",
+  active: NOBODY,
+  next: [],
+};
 
 export const delegationMachine = setup({
-  types: machineTypes<DelegationContext, DelegationEvent>(),
+  types: machineTypes<DelegationContext, DelegationEvent, DelegationIntent>(),
   guards: {
     toNeither: leads("neither"),
     toDelegating: leads("delegating"),
@@ -281,25 +295,25 @@ export const delegationMachine = setup({
 }).createMachine({
   id: "delegation",
   initial: "neither",
-  context: {
-    slot: null,
-    epoch: 0,
-    registered: false,
-    deposit: null,
-    history: [],
-    rewards: "0",
-    active: NOBODY,
-    next: [],
-  },
+  context: START,
   on: {
-    CERTIFIED: moves,
+    CERTIFIED: [...moves, older],
     TOLD: moves,
     ROLLED_BACK: moves,
-    EPOCH: [{ guard: "counts", actions: "take" }, { actions: "stay" }],
-    REWARDED: [{ guard: "counts", actions: "take" }, { actions: "stay" }],
-    JOIN: { guard: "possible", actions: "stay" },
-    CAST: { guard: "possible", actions: "stay" },
-    QUIT: { guard: "possible", actions: "stay" },
+    EPOCH: [{ guard: "counts", actions: "take" }, older],
+    REWARDED: [{ guard: "counts", actions: "take" }, older],
+    JOIN: asked,
+    CAST: asked,
+    QUIT: asked,
   },
   states: { neither: {}, delegating: {}, voting: {}, both: {} },
 });
+
+/** Asks the machine whether an account can carry out an intent: why it refuses it; `undefined` when it accepts it. */
+export function refusalOf(account: AccountStatus, intent: DelegationIntent): DelegationRefusal | undefined {
+  const { registered, pool, drep, rewards } = account;
+  const history = [{ epoch: START.epoch, pool, drep }];
+  const context = { ...START, registered, history, rewards: String(rewards) };
+  const can = delegationMachine.resolveState({ value: stateOf(account), context }).can(intent);
+  return can ? undefined : present(objection(account, intent), "the reason of a refusal");
+}

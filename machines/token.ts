@@ -7,14 +7,17 @@
  *       quarantined   (a block changed the root in a way that the requests do not explain)
  * ```
  *
- * State changes arrive through the chain log; a rollback names the state that holds again. The intents (REQUEST,
- * UPDATE, END) are never applied: a build checks with `can` whether the machine accepts one. `absent` accepts them,
- * because the rows that a build reads may be ahead of the log that the actor has read; the rows then decide whether the
- * token exists.
+ * State changes arrive through the chain log; a rollback names the state that holds again.
+ *
+ * The intents (REQUEST, UPDATE, END) are never applied. A build asks for one with `refusalOf`, in the state that its own
+ * rows show: the actor reads the log later, and knows nothing of pending transactions. An UPDATE replaces the state
+ * output: it applies requests, or changes the owner. A request can be taken back in every state, so that no intent says
+ * so.
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";
-import { machineTypes, turnActions } from "#src/base/turn.ts";
+import { present } from "#src/base/present.ts";
+import { INTENT, machineTypes, turnActions } from "#src/base/turn.ts";
 
 const slot = z.number().int().describe("Slot of the block.");
 const owner = z.string().describe("Payment key hash of the owner, in hexadecimal.");
@@ -163,10 +166,16 @@ export type FactText = z.infer<typeof factText>;
 /** A request that an update applied. */
 export type FactChange = z.infer<typeof factChange>;
 
-/** The intent of a build: only checked with `can`, never applied. */
-export type TokenIntent = { readonly type: "REQUEST" } | { readonly type: "UPDATE" } | { readonly type: "END" };
+/** What a build may want of a token. */
+export interface TokenIntent {
+  readonly type: "REQUEST" | "UPDATE" | "END";
+}
 
-export type TokenEvent = z.infer<typeof tokenInputs> | TokenIntent;
+/** The states of a token. */
+export type TokenStatus = "absent" | "live" | "quarantined" | "ended";
+
+/** Why an intent is refused. */
+export type TokenRefusal = "token_unknown" | "token_quarantined" | "token_ended";
 
 export interface TokenContext {
   readonly owner: string | null;
@@ -177,8 +186,12 @@ export interface TokenContext {
   readonly quarantine: string | null;
 }
 
+const asked = { actions: "stay", meta: INTENT } as const;
+
+const START: TokenContext = { owner: null, root: null, ref: null, slot: null, quarantine: null };
+
 export const tokenMachine = setup({
-  types: machineTypes<TokenContext, TokenEvent>(),
+  types: machineTypes<TokenContext, z.infer<typeof tokenInputs>, TokenIntent>(),
   guards: {
     toAbsent: ({ event }) => event.type === "ROLLED_BACK" && event.to === "absent",
     toLive: ({ event }) => event.type === "ROLLED_BACK" && event.to === "live",
@@ -194,6 +207,7 @@ export const tokenMachine = setup({
     note: assign(({ event }) => "slot" in event ? { slot: event.slot } : {}),
     lock: assign(({ event }) => event.type === "QUARANTINED" ? { quarantine: event.reason, slot: event.slot } : {}),
     unlock: assign({ quarantine: null }),
+    stay: assign({}),
     restore: assign(({ event }) =>
       event.type === "ROLLED_BACK"
         ? {
@@ -209,7 +223,7 @@ export const tokenMachine = setup({
 }).createMachine({
   id: "token",
   initial: "absent",
-  context: { owner: null, root: null, ref: null, slot: null, quarantine: null },
+  context: START,
   on: {
     ROLLED_BACK: [
       { guard: "toAbsent", target: ".absent", actions: "restore" },
@@ -219,19 +233,12 @@ export const tokenMachine = setup({
     ],
   },
   states: {
-    absent: {
-      on: {
-        REQUEST: { target: "absent" },
-        UPDATE: { target: "absent" },
-        END: { target: "absent" },
-        BOOTED: { target: "live", actions: "take" },
-      },
-    },
+    absent: { on: { BOOTED: { target: "live", actions: "take" } } },
     live: {
       on: {
-        REQUEST: { target: "live" },
-        UPDATE: { target: "live" },
-        END: { target: "live" },
+        REQUEST: asked,
+        UPDATE: asked,
+        END: asked,
         APPLIED: { target: "live", actions: "note" },
         UPDATED: { target: "live", actions: "take" },
         REQUESTED: { target: "live", actions: "note" },
@@ -243,7 +250,7 @@ export const tokenMachine = setup({
     },
     quarantined: {
       on: {
-        END: { target: "quarantined" },
+        END: asked,
         APPLIED: { target: "quarantined", actions: "note" },
         UPDATED: { target: "quarantined", actions: "take" },
         REQUESTED: { target: "quarantined", actions: "note" },
@@ -256,3 +263,15 @@ export const tokenMachine = setup({
     ended: { on: { REQUESTED: { target: "ended", actions: "note" }, RETRACTED: { target: "ended", actions: "note" } } },
   },
 });
+
+const REFUSALS: Readonly<Partial<Record<TokenStatus, TokenRefusal>>> = {
+  absent: "token_unknown",
+  quarantined: "token_quarantined",
+  ended: "token_ended",
+};
+
+/** Asks the machine whether a token accepts an intent in a state: why it refuses it; `undefined` when it accepts it. */
+export function refusalOf(state: TokenStatus, intent: TokenIntent): TokenRefusal | undefined {
+  const can = tokenMachine.resolveState({ value: state, context: START }).can(intent);
+  return can ? undefined : present(REFUSALS[state], "the reason of a refusal");
+}

@@ -39,16 +39,22 @@ export interface Turn {
 export type InTurn<E> = E & { readonly turn: Turn };
 
 /** The types of a machine, for XState's `setup({ types })`, which infers them and reads no value. */
-export interface MachineTypes<Context, E> {
+export interface MachineTypes<Context, E, Intent> {
   readonly context?: Context;
-  readonly events?: InTurn<E>;
+  readonly events?: InTurn<E> | Intent;
   readonly input?: { readonly kind: string; readonly id: string };
 }
 
-/** Declares the types of a machine: of its context and of its events, without their member `turn`. */
-export function machineTypes<Context, E>(): MachineTypes<Context, E> {
+/** Declares the types of a machine: of its context, of its events, without their member `turn`, and of its intents. */
+export function machineTypes<Context, E, Intent = never>(): MachineTypes<Context, E, Intent> {
   return {};
 }
+
+/**
+ * Marks a transition (its `meta`) as an intent: a build asks the machine for it with `can`, in the state that the rows
+ * show at its point, and no turn applies it. It needs an action, which changes nothing: `can` is false without one.
+ */
+export const INTENT = { intent: true } as const;
 
 /**
  * Replies to a command: the current one, or with `to` an earlier one whose reply is open. A command whose turn gives no

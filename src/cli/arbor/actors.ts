@@ -44,6 +44,7 @@ export function actorCommands(program: Command): void {
       ["paused", actor.paused],
       ["changed", actor.changed],
       ["allowed events", actor.allowed.join(", ")],
+      ["allowed intents", actor.intents.join(", ")],
       ["reminders", actor.reminders.map(({ name, at }) => `${name} at ${at}`).join(", ")],
       ["open effects", actor.effects.map(({ name, attempts }) => `${name} (${attempts} failed)`).join(", ")],
       ["unread inputs", actor.unreadInputs],

@@ -43,6 +43,9 @@ export const machineEdge = z.object({
   to: z.string().describe("Name of a state; equal to `from` for a self-transition."),
   event: z.string().describe("The event; empty for a transition without an event."),
   guard: z.string().nullable().describe("Name of the guard, or null."),
+  intent: z.literal(true).optional().describe(
+    "Present for an intent: a build is refused where it has no transition, and no event of this type is ever applied.",
+  ),
 }).meta({ id: "MachineEdge" });
 export const machine = z.object({
   kind,
@@ -92,6 +95,7 @@ export const actor = z.object({
   paused: z.boolean(),
   changed: time,
   allowed: z.array(z.string()).describe("Events for which the current state has a transition."),
+  intents: z.array(z.string()).describe("Intents of builds for which the current state has a transition."),
   reminders: z.array(reminder),
   effects: z.array(openEffect).describe("Effects that are not completed."),
   unreadInputs: z.int(),

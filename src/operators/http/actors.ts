@@ -27,6 +27,7 @@ export type OperatorKind = Pick<ActorKind, "kind" | "ids" | "version" | "machine
 
 const entityPlace = z.object(api.actorPath);
 const versionPlace = z.int().min(0);
+const NOTHING: ReturnType<typeof allowedIn> = { events: [], intents: [] };
 const UNKNOWN = { 404: "`actor_unknown`: the actor has never applied an event; `kind_unknown`" };
 
 /** Adds `/actors`, `/actors/{kind}/{id}` and the paths below. One function, since it only declares endpoints. */
@@ -69,12 +70,8 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
     if (found === undefined) throw unknown(entity);
     const { value, done, ...rest } = found;
     const machine = kinds.get(entity.kind)?.machine;
-    return {
-      entity,
-      ...rest,
-      allowed: machine === undefined || done ? [] : allowedIn(machine, value),
-      mailbox: mailbox ?? null,
-    };
+    const { events, intents } = machine === undefined || done ? NOTHING : allowedIn(machine, value);
+    return { entity, ...rest, allowed: events, intents, mailbox: mailbox ?? null };
   });
 
   endpoint(app, "get", "/actors/:kind/:id/history", {

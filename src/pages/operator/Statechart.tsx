@@ -46,6 +46,7 @@ export function Statechart({ machine, state, taken }: {
   // A transition without an arrow stays in its state, or leads to it from any.
   const noted = last && now === undefined ? last.from === last.to ? "↻" : "⇥" : undefined;
   const stays = layout.boxes.some(({ notes }) => notes.some((note) => note.startsWith("↻")));
+  const asks = layout.boxes.some(({ notes }) => notes.some((note) => note.startsWith("?")));
   const enters = layout.boxes.some(({ notes }) => notes.some((note) => note.startsWith("⇥")));
   return (
     <div class={[...active].some((id) => WRONG.has(id)) ? "statechart wrong" : "statechart"}>
@@ -127,6 +128,7 @@ export function Statechart({ machine, state, taken }: {
       <p class="note legend">
         <span>● begins here</span>
         {stays && <span>↻ events that leave it in its state</span>}
+        {asks && <span>? intents: builds that the state permits</span>}
         {enters && <span>⇥ events that lead here from every state</span>}
       </p>
       <TransitionList machine={machine} />
@@ -146,12 +148,12 @@ function TransitionList({ machine }: { readonly machine: Machine }) {
             <tr>{["From", "Event", "If", "To"].map((name) => <th key={name} scope="col">{name}</th>)}</tr>
           </thead>
           <tbody>
-            {machine.edges.map(({ from, event, guard, to }, i) => (
+            {machine.edges.map(({ from, event, guard, to, intent }, i) => (
               <tr key={i}>
                 <td>{from === "*" ? "any state" : from}</td>
                 <td>{eventName(event)}</td>
                 <td>{guard ?? ""}</td>
-                <td>{to === "*" || to === from ? "stays" : to}</td>
+                <td>{intent ? "permits a build" : to === "*" || to === from ? "stays" : to}</td>
               </tr>
             ))}
           </tbody>

@@ -242,7 +242,7 @@ function Actions({ actor, at, after }: {
 }
 
 function Now({ actor }: { readonly actor: Actor }) {
-  const { mailbox, owner, unreadInputs, allowed } = actor;
+  const { mailbox, owner, unreadInputs, allowed, intents } = actor;
   return (
     <Panel title="Now">
       <Facts
@@ -277,6 +277,7 @@ function Now({ actor }: { readonly actor: Actor }) {
               </details>
             ),
           ],
+          ...(intents.length === 0 ? [] : [["Permits builds", intents.join(", ")] as const]),
         ]}
       />
     </Panel>

@@ -3,8 +3,8 @@
  *
  * The states of the usual course of an actor (`PATHS`) stand in the first row from left to right, the other states in
  * the rows below, near the states that they are joined to. All events between the same two states share one arrow. What
- * would clutter a drawing of this size is written into the boxes: how many events leave a state where it is, and the
- * events that lead to it from every state. Only the labels of the usual course are always visible; they have a place of
+ * would clutter a drawing of this size is written into the boxes: how many events leave a state where it is, how many
+ * intents it accepts, and the events that lead to it from every state. Only the labels of the usual course are always visible; they have a place of
  * their own between two columns, so that no text covers another.
  */
 import type { Machine } from "./types.ts";
@@ -285,22 +285,26 @@ function rowsOf(
   return rows;
 }
 
-/** What the boxes say below their names: events that stay, and events from every state or from a state around. */
+/** What the boxes say below their names: events that stay, intents, and events from every state or from a state around. */
 function notesOf(machine: Machine, tree: Leaves): ReadonlyMap<string, readonly string[]> {
   const stays = new Map<string, Set<string>>();
+  const intents = new Map<string, Set<string>>();
   const enters = new Map<string, Set<string>>();
   const add = (map: Map<string, Set<string>>, id: string, event: string) =>
     map.set(id, new Set([...(map.get(id) ?? []), eventName(event)]));
-  for (const { from, to, event } of machine.edges) {
-    if (from === to) { for (const id of from === "*" ? [] : tree.within(from)) add(stays, id, event); }
+  for (const { from, to, event, intent } of machine.edges) {
+    if (intent) { for (const id of tree.within(from)) add(intents, id, event); }
+    else if (from === to) { for (const id of from === "*" ? [] : tree.within(from)) add(stays, id, event); }
     else if (from === "*" || tree.within(from).length !== 1) add(enters, tree.entry(to), event);
   }
   return new Map(tree.leaves.map((id) => {
     const any = [...(enters.get(id) ?? [])];
     const own = stays.get(id)?.size ?? 0;
+    const asked = intents.get(id)?.size ?? 0;
     return [id, [
       ...(any.length === 0 ? [] : [clip(`⇥ ${any.length === 1 ? any[0] : `${any.length} events`}`, LONGEST.note)]),
       ...(own === 0 ? [] : [`↻ ${own} ${own === 1 ? "event" : "events"}`]),
+      ...(asked === 0 ? [] : [`? ${asked} ${asked === 1 ? "intent" : "intents"}`]),
     ]];
   }));
 }

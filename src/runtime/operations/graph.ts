@@ -23,6 +23,8 @@ export interface GraphEdge {
   readonly event: string;
   /** Name of the guard. */
   readonly guard: string | null;
+  /** Present for an intent: a build asks for it, and no event of this type is applied. */
+  readonly intent?: true;
 }
 
 export interface Graph {
@@ -56,6 +58,7 @@ export function graphOf(machine: AnyStateMachine): Graph {
           to: nameOf(target),
           event: transition.eventType,
           guard: guardName(transition.guard),
+          ...(isIntent(transition) ? { intent: true } : {}),
         });
       }
     }
@@ -87,11 +90,24 @@ function guardName(guard: unknown): string | null {
   return typeof type === "string" ? type : "(condition)";
 }
 
-/** Types of the events that a state (`value` of a snapshot) has transitions for, regardless of guards; sorted. */
-export function allowedIn(machine: AnyStateMachine, value: unknown): string[] {
-  const types = new Set<string>();
+/** Whether a transition is an intent (`INTENT`). */
+function isIntent({ meta }: { readonly meta?: unknown }): boolean {
+  return memberOf(meta, "intent") === true;
+}
+
+/**
+ * What a state (`value` of a snapshot) has transitions for, regardless of guards: types of events, and of intents;
+ * sorted.
+ */
+export function allowedIn(
+  machine: AnyStateMachine,
+  value: unknown,
+): { readonly events: readonly string[]; readonly intents: readonly string[] } {
+  const [events, intents] = [new Set<string>(), new Set<string>()];
   const visit = (node: AnyStateNode, inner: unknown) => {
-    for (const type of node.transitions.keys()) if (!type.startsWith("xstate.")) types.add(type);
+    for (const [type, transitions] of node.transitions) {
+      if (!type.startsWith("xstate.")) (transitions.some(isIntent) ? intents : events).add(type);
+    }
     const active = typeof inner === "string" ? [[inner, {}] as const] : Object.entries(inner ?? {});
     for (const [key, deeper] of active) {
       const child = node.states[key];
@@ -99,7 +115,7 @@ export function allowedIn(machine: AnyStateMachine, value: unknown): string[] {
     }
   };
   visit(machine.root, value);
-  return [...types].sort();
+  return { events: [...events].sort(), intents: [...intents].sort() };
 }
 
 /** Names of the states that an actor can be in; `undefined` for a machine with parallel states. */
@@ -109,9 +125,10 @@ export function statesOf(machine: AnyStateMachine): string[] | undefined {
   return nodes.filter(({ type }) => type === "atomic" || type === "final").map(({ id }) => id);
 }
 
-/** Types of the events that a machine has transitions for, sorted. */
+/** Types of the events that a machine has transitions for, without intents; sorted. */
 export function eventsOf(machine: AnyStateMachine): string[] {
-  return [...new Set(graphOf(machine).edges.map(({ event }) => event))].filter((type) =>
-    type !== "" && !type.startsWith("xstate.")
-  ).sort();
+  const applied = graphOf(machine).edges.filter(({ event, intent }) =>
+    !intent && event !== "" && !event.startsWith("xstate.")
+  );
+  return [...new Set(applied.map(({ event }) => event))].sort();
 }

@@ -1,8 +1,10 @@
 /** Certificates and withdrawals of a payment intent: delegation, vote, rewards of the stake account. */
+import { type DelegationIntent, type DelegationRefusal, refusalOf } from "#machines/delegation.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { type NetworkId, rewardAddress } from "#src/cardano/address.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
 import { drepId } from "#src/cardano/drepId.ts";
+import { drepKey } from "#src/cardano/drepText.ts";
 import type { Withdrawal } from "#src/cardano/transaction.ts";
 import { type AccountCertificate } from "#src/cardano/encodeCertificate.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
@@ -22,10 +24,6 @@ export interface AccountActions {
 }
 
 const NOTHING: AccountActions = { certificates: [], shown: [], withdrawals: [], taken: [], returned: [] };
-
-function sameDRep(a: DRep | undefined, b: DRep | undefined): boolean {
-  return a?.kind === b?.kind && (a && "hash" in a ? a.hash : "") === (b && "hash" in b ? b.hash : "");
-}
 
 /** The actions of an intent on the account, and on the foreign one that it redeems; none where the intent has none. */
 export function accountActions(
@@ -69,9 +67,7 @@ export function accountActions(
     ? delegate(
       account,
       rewardAddress(network, account.credential).hex,
-      delegation?.pool,
-      delegation !== undefined,
-      vote,
+      { ...delegation, quits: delegation !== undefined && delegation.pool === undefined, vote },
       withdrawal === "self",
       parameters,
     )
@@ -106,81 +102,99 @@ function withdraw(
   return ok([{ account: rewardAddress(network, credential).hex, amount: rewards }]);
 }
 
+/** What an intent wants of the delegation: a pool, the end of it, a vote; at least one of them. */
+interface Wanted {
+  readonly pool?: string | undefined;
+  readonly quits: boolean;
+  readonly vote: DRep | undefined;
+}
+
 function delegate(
   account: StakeAccount,
   address: string,
-  pool: string | undefined,
-  isDelegation: boolean,
-  vote: DRep | undefined,
-  withdraws: boolean,
+  wanted: Wanted,
+  withdrawing: boolean,
   { keyDeposit }: Pick<Parameters, "keyDeposit">,
 ): Result<AccountActions, ConstructFailure> {
-  const { credential, path } = account;
+  const { credential, path, registered, deposit } = account;
+  const { pool, quits, vote } = wanted;
   const own = { account: address, path };
-  if (isDelegation && pool === undefined) {
-    if (!account.registered) {
-      return fail(
-        "not_delegating_to",
-        "It seems that you're trying to retire from delegation although you're not even delegating, nor won't be in an immediate future.",
-      );
-    }
-    if (vote) {
-      return fail("created_invalid_transaction", "A transaction cannot both stop the delegation and cast a vote.");
-    }
-    if (account.rewards > 0n && !withdraws) {
-      return fail(
-        "non_null_rewards",
-        "It seems that you're trying to retire from delegation although you've unspoiled rewards in your rewards account! Make sure to " +
-          `withdraw your ${account.rewards} lovelace first.`,
-      );
-    }
+  const drep = account.drep && drepKey(account.drep);
+  const status = { registered, pool: account.pool ?? null, drep: drep ?? null, rewards: account.rewards };
+  const refusal = refusalOf(status, intentOf(wanted, withdrawing));
+  if (quits && vote && refusal !== "not_delegating_to") {
+    return fail("created_invalid_transaction", "A transaction cannot both stop the delegation and cast a vote.");
+  }
+  if (refusal) return refused(refusal, account, wanted);
+  if (quits) {
     return ok({
       ...NOTHING,
-      certificates: [{ kind: "unregister", credential, refund: account.deposit }],
+      certificates: [{ kind: "unregister", credential, refund: deposit }],
       shown: [{ type: "quit_pool", ...own }],
-      returned: [account.deposit],
+      returned: [deposit],
     });
   }
-  const samePool = pool !== undefined && account.pool === pool;
-  const sameVote = vote !== undefined && sameDRep(vote, account.drep);
-  if (samePool && vote === undefined) {
-    return fail(
-      "pool_already_joined",
-      `I couldn't join a stake pool with the given id: ${pool}. I have already joined this pool; joining again would incur an unnecessary fee!`,
-      { pool_id: pool },
-    );
-  }
-  if (samePool && sameVote) {
-    return fail(
-      "pool_already_joined_same_vote",
-      `I couldn't join a stake pool with the given id: ${pool} and vote. I have already joined this pool, also voted the same last time; ` +
-        "joining/voting again would incur an unnecessary fee!",
-    );
-  }
-  if (pool === undefined && sameVote) {
-    return fail(
-      "same_vote",
-      `I couldn't cast a vote :  ${
-        drepId(vote)
-      }. I have already voted like that; repeating this action would incur an unnecessary fee!`,
-    );
-  }
   const to = {
-    ...(pool === undefined || samePool ? {} : { pool }),
-    ...(vote === undefined || sameVote ? {} : { drep: vote }),
+    ...(pool === undefined || pool === account.pool ? {} : { pool }),
+    ...(vote === undefined || drepKey(vote) === drep ? {} : { drep: vote }),
   };
-  if (to.pool === undefined && to.drep === undefined) return ok(NOTHING);
   return ok({
     ...NOTHING,
     certificates: [
-      ...(account.registered ? [] : [{ kind: "register" as const, credential, deposit: keyDeposit }]),
+      ...(registered ? [] : [{ kind: "register" as const, credential, deposit: keyDeposit }]),
       { kind: "delegate", credential, to },
     ],
     shown: [
-      ...(account.registered ? [] : [{ type: "register_reward_account" as const, ...own }]),
+      ...(registered ? [] : [{ type: "register_reward_account" as const, ...own }]),
       ...(to.pool === undefined ? [] : [{ type: "join_pool" as const, pool: to.pool, ...own }]),
       ...(to.drep === undefined ? [] : [{ type: "cast_vote" as const, drep: to.drep, ...own }]),
     ],
-    taken: account.registered ? [] : [keyDeposit],
+    taken: registered ? [] : [keyDeposit],
   });
+}
+
+/** The intent for the machine of delegations. */
+function intentOf({ pool, quits, vote }: Wanted, withdrawing: boolean): DelegationIntent {
+  if (pool !== undefined) return { type: "JOIN", pool, ...(vote ? { drep: drepKey(vote) } : {}) };
+  return quits || vote === undefined ? { type: "QUIT", withdrawing } : { type: "CAST", drep: drepKey(vote) };
+}
+
+/** The failure of an intent that the machine of delegations refuses. */
+function refused(
+  refusal: DelegationRefusal,
+  { rewards }: StakeAccount,
+  { pool, vote }: Wanted,
+): Result<never, ConstructFailure> {
+  switch (refusal) {
+    case "not_delegating_to":
+      return fail(
+        refusal,
+        "It seems that you're trying to retire from delegation although you're not even delegating, nor won't be in an immediate future.",
+      );
+    case "non_null_rewards":
+      return fail(
+        refusal,
+        "It seems that you're trying to retire from delegation although you've unspoiled rewards in your rewards account! Make sure to " +
+          `withdraw your ${rewards} lovelace first.`,
+      );
+    case "pool_already_joined":
+      return fail(
+        refusal,
+        `I couldn't join a stake pool with the given id: ${pool}. I have already joined this pool; joining again would incur an unnecessary fee!`,
+        { pool_id: pool },
+      );
+    case "pool_already_joined_same_vote":
+      return fail(
+        refusal,
+        `I couldn't join a stake pool with the given id: ${pool} and vote. I have already joined this pool, also voted the same last time; ` +
+          "joining/voting again would incur an unnecessary fee!",
+      );
+    case "same_vote":
+      return fail(
+        refusal,
+        `I couldn't cast a vote :  ${
+          vote && drepId(vote)
+        }. I have already voted like that; repeating this action would incur an unnecessary fee!`,
+      );
+  }
 }

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { quarantinedTokens } from "#src/operators/api/operator.ts";
+import { actor, quarantinedTokens } from "#src/operators/api/operator.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
@@ -116,6 +116,23 @@ it("is quarantined, reported as such, and released by a replay: its facts are ri
   expect(await release("x")).toMatchObject({ status: 400 });
   expect(await operator.call("POST", `/tokens/${token}/release`, undefined, { "arbor-operator": undefined }))
     .toMatchObject({ status: 403, body: { code: "header_missing" } });
+});
+
+it("is refused as soon as its rows say so, before its actor has read of it; it can be ended", async () => {
+  const booted = await signed("GET", "boot-token");
+  const token = booted.body.value as string;
+  await land(arbor.tokens, booted.transaction);
+  const open = await request(token, "a", "1");
+  await store.sql`insert into token_quarantine (token, reason, from_slot)
+    select token, 'not explained', from_slot from token_state where token = ${token}`;
+
+  const refusal = { status: 409, body: { code: "token_quarantined", details: { reason: "not explained" } } };
+  const path = (name: string) => `/transaction/${user.address}/${name}/${token}`;
+  expect(await http(arbor.tokens, "POST", path("request-insert"), { key: "b", value: "2" })).toMatchObject(refusal);
+  expect(await get(`${path("update-token")}?request=${open}`)).toMatchObject(refusal);
+  expect(await get(`${path("transfer-token")}?to=${user.address}`)).toMatchObject(refusal);
+  expect((await operator.read(`/actors/token/${token}`, actor)).state).toBe("live");
+  expect((await get(path("end-token"))).status).toBe(200);
 });
 
 it("whose actor a later version of the program changed is refused until that version runs, and nothing is lost", async () => {

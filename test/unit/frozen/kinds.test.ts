@@ -12,7 +12,7 @@ import { transactionActor } from "#actors/transaction.ts";
 import { walletActor } from "#actors/wallet.ts";
 import { cloudEvent, eventSubject } from "#src/runtime/events/transition.ts";
 import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
-import { graphOf } from "#src/runtime/operations/graph.ts";
+import { eventsOf, graphOf } from "#src/runtime/operations/graph.ts";
 import { hydrate, stateName } from "#src/runtime/turns/machine.ts";
 import type { ActorKind, Event } from "#src/runtime/types.ts";
 import { expectFrozenJson, Shape } from "../../support/base/frozenFiles.ts";
@@ -237,11 +237,22 @@ const kinds: readonly (readonly [ActorKind, readonly Sample[]])[] = [
       withdrawn: "2",
       ...source,
     })],
+    // from a wallet that is read at an earlier point than others
+    ["input", (context) => ({ type: "CERTIFIED", ...certified(context), slot: -1, pool: null, drep: null })],
+    ["input", (context) => ({ type: "EPOCH", slot: -1, epoch: context.epoch })],
+    ["input", (context) => ({ type: "REWARDED", slot: -1, epoch: context.epoch, rewards: "5" })],
     ["intent", () => ({ type: "JOIN", pool: hex("11", 28) })],
+    ["intent", () => ({ type: "JOIN", pool: hex("33", 28) })],
     ["intent", () => ({ type: "CAST", drep: "abstain" })],
     ["intent", () => ({ type: "QUIT", withdrawing: true })],
   ]],
 ];
+
+/** The types of the events that a schema accepts. */
+const typesOf = (schema: ZodType) =>
+  schema instanceof z.ZodDiscriminatedUnion
+    ? schema.options.map((one) => String((one as z.ZodObject<{ type: z.ZodLiteral }>).shape.type.value))
+    : [];
 
 const schemaOf = (schema: ZodType) => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
 const sorted = <T>(map: ReadonlyMap<string, T>) => Object.fromEntries([...map].sort(([a], [b]) => a < b ? -1 : 1));
@@ -255,6 +266,8 @@ function situation(text: string): string {
 
 /** The forms found for a kind. */
 class Found {
+  /** Transitions of the machine, as it holds them, that a sample took or an intent was permitted by. */
+  readonly taken = new Set<unknown>();
   readonly snapshots = new Map<string, Shape>();
   readonly transitions = new Map<string, Set<string>>();
   readonly history = new Map<string, Shape>();
@@ -287,9 +300,11 @@ function explore(kind: ActorKind, samples: readonly Sample[]): Found {
       for (const [from, make] of samples) {
         const event = make(before.context);
         const name = `${stateName(before.value)} ${event.type}`;
+        const full = { ...event, turn: { at: AT } };
+        for (const one of kind.machine.getTransitionData(before, full) ?? []) found.taken.add(one);
         if (from === "intent") {
-          // only queried, never applied
-          if (before.can({ ...event, turn: { at: AT } } as never)) note(found, name, "(possible)");
+          // only asked for, never applied
+          if (before.can(full)) note(found, name, "(possible)");
           continue;
         }
         const parsed = kind[`${from}s`].parse(event);
@@ -350,6 +365,13 @@ describe.each(kinds.map(([kind, samples]) => [kind.kind, kind, samples] as const
   it("is driven through every transition of its machine", () => {
     const { nodes, edges } = graphOf(kind.machine);
     const states = nodes.map(({ id }) => id);
+    const all = [kind.machine.root, ...Object.values(kind.machine.root.states)].flatMap((node) =>
+      [...node.transitions].flatMap(([type, branches]) =>
+        branches.map((one, i) => [node.path.join(".") || "*", type, i, found.taken.has(one)] as const)
+      )
+    );
+    expect(all.length).toBe(edges.length);
+    expect(all.filter(([, , , taken]) => !taken)).toEqual([]);
     for (const { from, event } of edges) {
       const taken = (from === "*" ? states : [from]).some((state) => found.transitions.has(`${state} ${event}`));
       expect([from, event, taken]).toEqual([from, event, true]);
@@ -360,6 +382,13 @@ describe.each(kinds.map(([kind, samples]) => [kind.kind, kind, samples] as const
       }).value,
     );
     expect([...new Set([initial, ...found.snapshots.keys()])].sort()).toEqual(states.sort());
+  });
+
+  it("can be sent every event of its machine, and no intent", () => {
+    const sent = [kind.commands, kind.inputs, kind.outcomes].flatMap(typesOf);
+    expect([...new Set(sent)].sort()).toEqual(eventsOf(kind.machine));
+    const intents = graphOf(kind.machine).edges.flatMap(({ intent, event }) => intent ? [event] : []);
+    expect(intents.filter((type) => sent.includes(type))).toEqual([]);
   });
 
   it("is stored and sent in its frozen forms", async () => {

@@ -161,6 +161,7 @@ describe("why an actor waits", () => {
     paused: false,
     changed: "2026-01-01T00:00:00.000Z",
     allowed: [],
+    intents: [],
     reminders: [],
     effects: [],
     unreadInputs: 0,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { setup } from "xstate";
-import { allowedIn, graphOf } from "#src/runtime/operations/graph.ts";
+import { type AnyStateMachine, setup } from "xstate";
+import { allowedIn, eventsOf, graphOf } from "#src/runtime/operations/graph.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";
 import { RateCounter } from "#src/runtime/operations/rateCounter.ts";
+import { delegationMachine } from "#machines/delegation.ts";
 import { tokenMachine } from "#machines/token.ts";
 import { transactionMachine } from "#machines/transaction.ts";
 
@@ -78,11 +79,31 @@ describe("the graph of a machine", () => {
 
 describe("the events that a state allows", () => {
   it("are its own, those around it and those of the machine", () => {
-    expect(allowedIn(nested, { live: "syncing" })).toEqual(["CAUGHT_UP", "RESET", "STOP", "TICK"]);
-    expect(allowedIn(nested, { live: "synced" })).toEqual(["RESET", "STOP"]);
-    expect(allowedIn(parallel, { a: "x", b: "y" })).toEqual(["BACK", "GO"]);
-    expect(allowedIn(parallel, { a: "y", b: "x" })).toEqual([]);
-    expect(allowedIn(nested, "nowhere")).toEqual(["RESET"]);
+    const events = (machine: AnyStateMachine, value: unknown) => allowedIn(machine, value).events;
+    expect(events(nested, { live: "syncing" })).toEqual(["CAUGHT_UP", "RESET", "STOP", "TICK"]);
+    expect(events(nested, { live: "synced" })).toEqual(["RESET", "STOP"]);
+    expect(events(parallel, { a: "x", b: "y" })).toEqual(["BACK", "GO"]);
+    expect(events(parallel, { a: "y", b: "x" })).toEqual([]);
+    expect(events(nested, "nowhere")).toEqual(["RESET"]);
+  });
+});
+
+describe("an intent", () => {
+  it("is shown as such, and is not among the events that can be applied", () => {
+    const { edges } = graphOf(tokenMachine);
+    expect(edges.filter(({ intent }) => intent).map(({ from, event }) => [from, event])).toEqual([
+      ["live", "REQUEST"],
+      ["live", "UPDATE"],
+      ["live", "END"],
+      ["quarantined", "END"],
+    ]);
+    expect(allowedIn(tokenMachine, "quarantined")).toEqual({
+      events: ["APPLIED", "ENDED", "REFUSED", "RELEASED", "REQUESTED", "RETRACTED", "ROLLED_BACK", "UPDATED"],
+      intents: ["END"],
+    });
+    expect(allowedIn(tokenMachine, "absent")).toEqual({ events: ["BOOTED", "ROLLED_BACK"], intents: [] });
+    expect(allowedIn(delegationMachine, "both").intents).toEqual(["CAST", "JOIN", "QUIT"]);
+    expect(eventsOf(delegationMachine)).toEqual(["CERTIFIED", "EPOCH", "REWARDED", "ROLLED_BACK", "TOLD"]);
   });
 });
 

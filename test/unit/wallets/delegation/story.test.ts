@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { objection, shownIn } from "#machines/delegation.ts";
+import { refusalOf, shownIn } from "#machines/delegation.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import type { Point, ScannedBlock, ScannedTransaction } from "#src/cardano/block.ts";
 import type { Certificate, DRep } from "#src/cardano/certificates.ts";
@@ -343,7 +343,7 @@ describe("a stake credential", () => {
               ] as const
             ) {
               const standing = { ...truth, rewards: now.rewards[index] ?? 0n };
-              expect(view.can(intent)).toBe(objection(standing, intent) === undefined);
+              expect(view.can(intent)).toBe(refusalOf(standing, intent) === undefined);
             }
           }
         }
@@ -367,16 +367,16 @@ describe("a stake credential", () => {
 describe("the actions of an account", () => {
   const standing = { registered: true, pool: "11", drep: "abstain", rewards: 5n };
   it("joins another pool, not the same; votes again, not the same; quits with no rewards left", () => {
-    expect(objection(standing, { type: "JOIN", pool: "22" })).toBeUndefined();
-    expect(objection(standing, { type: "JOIN", pool: "11" })).toBe("pool_already_joined");
-    expect(objection(standing, { type: "JOIN", pool: "11", drep: "abstain" })).toBe("pool_already_joined_same_vote");
-    expect(objection(standing, { type: "JOIN", pool: "11", drep: "no_confidence" })).toBeUndefined();
-    expect(objection(standing, { type: "CAST", drep: "abstain" })).toBe("same_vote");
-    expect(objection(standing, { type: "CAST", drep: "no_confidence" })).toBeUndefined();
-    expect(objection(standing, { type: "QUIT", withdrawing: false })).toBe("non_null_rewards");
-    expect(objection(standing, { type: "QUIT", withdrawing: true })).toBeUndefined();
-    expect(objection({ ...standing, rewards: 0n }, { type: "QUIT", withdrawing: false })).toBeUndefined();
-    expect(objection({ ...standing, registered: false }, { type: "QUIT", withdrawing: true })).toBe(
+    expect(refusalOf(standing, { type: "JOIN", pool: "22" })).toBeUndefined();
+    expect(refusalOf(standing, { type: "JOIN", pool: "11" })).toBe("pool_already_joined");
+    expect(refusalOf(standing, { type: "JOIN", pool: "11", drep: "abstain" })).toBe("pool_already_joined_same_vote");
+    expect(refusalOf(standing, { type: "JOIN", pool: "11", drep: "no_confidence" })).toBeUndefined();
+    expect(refusalOf(standing, { type: "CAST", drep: "abstain" })).toBe("same_vote");
+    expect(refusalOf(standing, { type: "CAST", drep: "no_confidence" })).toBeUndefined();
+    expect(refusalOf(standing, { type: "QUIT", withdrawing: false })).toBe("non_null_rewards");
+    expect(refusalOf(standing, { type: "QUIT", withdrawing: true })).toBeUndefined();
+    expect(refusalOf({ ...standing, rewards: 0n }, { type: "QUIT", withdrawing: false })).toBeUndefined();
+    expect(refusalOf({ ...standing, registered: false }, { type: "QUIT", withdrawing: true })).toBe(
       "not_delegating_to",
     );
   });
