@@ -8,7 +8,7 @@
  */
 import { z } from "zod";
 import { sleep } from "#src/base/clock.ts";
-import { describeFailure } from "#src/cardano/failureText.ts";
+import { describeFailure, saysIncluded } from "#src/cardano/failureText.ts";
 import { lockCursor, readCursor } from "#src/chain/index/cursor.ts";
 import {
   type LossCause,
@@ -114,7 +114,9 @@ async function submit(
       await indexAtTip(options, context);
       return await findTransaction(options.store.sql, ancestor) !== undefined;
     });
-    if (lost || found === 0) return await refused(failures, lost);
+    // a rollback may have taken out of the chain what the mempool had in mind
+    const again = found > 0 || failures.some((one) => saysIncluded({ name: one.name, message: describeFailure(one) }));
+    if (lost || !again) return await refused(failures, lost);
   }
 }
 

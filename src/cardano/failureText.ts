@@ -221,13 +221,18 @@ function isFailureName(name: string): name is FailureName {
   return Object.hasOwn(sentences, name);
 }
 
+/** A failure as its name and its text, described or as a node gives it. */
+type NamedFailure = { readonly name: string; readonly message?: string | undefined };
+
 /**
- * Whether a failure says that inputs are spent or were never there: one of them, or, to a mempool, all of them.
- * `message` is its text, described or as a node gives it.
+ * Whether a mempool says that all inputs are spent: as a rule the transaction itself has spent them. What the mempool
+ * knows may be undone by a rollback.
  */
-export function saysSpent(
-  { name, message }: { readonly name: string; readonly message?: string | undefined },
-): boolean {
-  return name === "BadInputsUTxO" ||
-    (name === "ConwayMempoolFailure" && message?.includes("All inputs are spent") === true);
+export function saysIncluded({ name, message }: NamedFailure): boolean {
+  return name === "ConwayMempoolFailure" && message?.includes("All inputs are spent") === true;
+}
+
+/** Whether a failure says that inputs are spent or were never there: one of them, or, to a mempool, all of them. */
+export function saysSpent(failure: NamedFailure): boolean {
+  return failure.name === "BadInputsUTxO" || saysIncluded(failure);
 }

@@ -1,5 +1,8 @@
 /** The sweep of pending transactions: each is submitted once, parents first; those to check are reported. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transactionActor } from "#actors/transaction.ts";
+import type { EffectContext } from "#src/runtime/types.ts";
+import type { ChainPort, Submission } from "#src/chain/provider/port.ts";
 import { ok } from "#src/base/result.ts";
 import { fetchRows, scopeOf } from "#src/chain/index/rows.ts";
 import { readSubmissionStatus, releaseSubmissions, resubmitPending } from "#src/chain/pending/submissions.ts";
@@ -56,6 +59,38 @@ it("submits a long chain of pending transactions in order", async () => {
   expect(offered).toEqual(all.filter((one) => !inMempool.has(one)));
   expect(swept.resubmitted).toBe(all.length);
   expect(swept.toCheck).toEqual([hash(7), hash(COUNT - 10)]);
+});
+
+describe("a transaction that the mempool says was included, and no block has", () => {
+  const included = {
+    name: "ConwayMempoolFailure",
+    message: "All inputs are spent. Transaction has probably already been included",
+  } as const;
+  const refused = { outcome: "refused", failures: [included] } as unknown as Submission;
+
+  it.each(
+    [
+      ["is offered again: a rollback took it out of its block", "1", [refused, { outcome: "accepted" }], {
+        type: "ACCEPTED",
+        attempt: 1,
+      }],
+      ["is refused when it is refused again", "2", [refused, refused], { type: "REFUSED", attempt: 1 }],
+    ] as const,
+  )("%s", async (_title, id, answers, event) => {
+    const body = id.repeat(64);
+    await store.sql`insert into submission (hash, cbor, inputs, addresses)
+      values (${body}, decode(${body}, 'hex'), ${store.sql.array([`${"f".repeat(64)}#1`])}, '{}')`;
+    const left = [...answers];
+    const port = {
+      submit: async () => ok(left.shift()!),
+      inMempool: async () => ok(false),
+      tip: async () => ok({ slot: -1, hash: "", height: -1 }),
+    } as unknown as ChainPort;
+    const { effects } = transactionActor({ store, port, append: async () => {}, ring: () => {} });
+    const context = { signal: new AbortController().signal } as EffectContext;
+    expect(await effects!.submit!({ hash: body, attempt: 1 }, context)).toMatchObject(event);
+    expect(left).toEqual([]);
+  });
 });
 
 it("reads at a rollback only the transactions concerned, not all pending ones", async () => {
