@@ -9,6 +9,7 @@ import CSL from "@emurgo/cardano-serialization-lib-nodejs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, startApp } from "#src/app/application.ts";
 import { readOptions } from "#src/app/options.ts";
+import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
@@ -139,6 +140,8 @@ describe("a transaction that many submit at once", () => {
       after: expect.stringMatching(/^[1-9]\d*$/),
       body: { code: "unavailable" },
     });
+    // the worker counts from the command's arrival
+    await sleep(1_000);
     open();
     expect((await first).status).toBe(200);
     await until("the mailbox is empty", async () => await depth() === 0);
