@@ -1,6 +1,6 @@
 /** Names of the parameters of cost models, as the Plutus ledger API has them (`PlutusLedgerApi.V1` to `V3`, `ParamName`). */
 import layouts from "#src/plutus/machine/costLayouts.json" with { type: "json" };
-import { isBuiltin, isStep, shapesOf } from "#src/plutus/machine/cost_model.ts";
+import { isBuiltin, isStep, shapesOf } from "#src/plutus/machine/costModel.ts";
 import type { ShapeName } from "#src/plutus/machine/costing.ts";
 import type { Language, Variant } from "#src/plutus/machine/version.ts";
 

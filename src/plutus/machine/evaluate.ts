@@ -1,7 +1,7 @@
 /** Evaluates scripts: the entry point of the machine. */
 import type { Data } from "#src/cardano/data.ts";
 import type { Units } from "#src/cardano/parameters.ts";
-import { type CostModel, costModelOf } from "#src/plutus/machine/cost_model.ts";
+import { type CostModel, costModelOf } from "#src/plutus/machine/costModel.ts";
 import { Failure, type FailureKind } from "#src/plutus/machine/failure.ts";
 import { Budget, run } from "#src/plutus/machine/machine.ts";
 import { programOf } from "#src/plutus/machine/programs.ts";

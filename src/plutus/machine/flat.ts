@@ -2,7 +2,7 @@
 import { compareBytes, fromUtf8 } from "#src/base/bytes.ts";
 import { Assets, isAmount, MAX_KEY, type Tokens } from "#src/plutus/machine/assets.ts";
 import { BUILTIN_NAMES } from "#src/plutus/machine/builtins/names.ts";
-import { decodeMachineData } from "#src/plutus/machine/data_cbor.ts";
+import { decodeMachineData } from "#src/plutus/machine/dataCbor.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
 import { type Int, toInt } from "#src/plutus/machine/integer.ts";
 import { listOf } from "#src/plutus/machine/list.ts";

@@ -2,7 +2,7 @@
  * The machine: evaluates terms of Untyped Plutus Core with an explicit stack (CEK) and subtracts the price of every step and
  * every built-in function from a budget. It never recurses.
  */
-import type { CostModel } from "#src/plutus/machine/cost_model.ts";
+import type { CostModel } from "#src/plutus/machine/costModel.ts";
 import { smallerSize } from "#src/plutus/machine/data.ts";
 import { Failure } from "#src/plutus/machine/failure.ts";
 import type { Int } from "#src/plutus/machine/integer.ts";

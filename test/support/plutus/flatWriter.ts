@@ -6,7 +6,7 @@ import { utf8 } from "#src/base/bytes.ts";
 import { Bits, TERMS } from "#src/contract/uplc/flat.ts";
 import type { Assets } from "#src/plutus/machine/assets.ts";
 import type { MachineData } from "#src/plutus/machine/data.ts";
-import { encodeMachineData } from "#src/plutus/machine/data_cbor.ts";
+import { encodeMachineData } from "#src/plutus/machine/dataCbor.ts";
 import type { Int } from "#src/plutus/machine/integer.ts";
 import type { List } from "#src/plutus/machine/list.ts";
 import { type Program, type Term, TermKind } from "#src/plutus/machine/term.ts";

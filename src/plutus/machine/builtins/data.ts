@@ -10,7 +10,7 @@ import {
   sameData,
   tagOf,
 } from "#src/plutus/machine/data.ts";
-import { encodeMachineData } from "#src/plutus/machine/data_cbor.ts";
+import { encodeMachineData } from "#src/plutus/machine/dataCbor.ts";
 import { refuse } from "#src/plutus/machine/failure.ts";
 import { EMPTY } from "#src/plutus/machine/list.ts";
 import { Measure } from "#src/plutus/machine/measureKinds.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { Constr, type Data, DataMap } from "#src/cardano/data.ts";
-import { decodeMachineData, encodeMachineData } from "#src/plutus/machine/data_cbor.ts";
+import { decodeMachineData, encodeMachineData } from "#src/plutus/machine/dataCbor.ts";
 import { Assets } from "#src/plutus/machine/assets.ts";
 import { BUILTIN_NAMES } from "#src/plutus/machine/builtins/names.ts";
 import { Built, DataKind, sameData } from "#src/plutus/machine/data.ts";
