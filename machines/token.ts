@@ -24,7 +24,7 @@ const owner = z.string().describe("Payment key hash of the owner, in hexadecimal
 const root = z.string().describe("Root of the facts, 64 hexadecimal digits.");
 const ref = z.string().describe("The state output, `<transaction hash>#<index>`.");
 /** The contents of a state output. */
-const caged = { slot, owner, root, ref };
+const stateFields = { slot, owner, root, ref };
 
 /** Where an event took place. Inputs of older releases and events of older databases lack it. */
 const blockHash = z.string().optional().describe("Hash of the block.");
@@ -77,7 +77,7 @@ const unexplained = z.literal(true).optional().describe(
 );
 
 const inputs = {
-  BOOTED: z.object({ type: z.literal("BOOTED"), ...caged, ...place }).strict(),
+  BOOTED: z.object({ type: z.literal("BOOTED"), ...stateFields, ...place }).strict(),
   APPLIED: z.object({
     type: z.literal("APPLIED"),
     slot,
@@ -89,7 +89,7 @@ const inputs = {
   }).strict(),
   UPDATED: z.object({
     type: z.literal("UPDATED"),
-    ...caged,
+    ...stateFields,
     ...place,
     applied: z.number().int().describe("Number of applied requests, of all parts."),
     parts: z.number().int().optional().describe(

@@ -1,6 +1,6 @@
 /** Ports of monitoring, as environment variables: those of cardano-wallet. */
 
-/** Where one of the two listens. */
+/** The address of one monitoring listener: Prometheus or EKG. */
 interface Place {
   readonly host: string;
   /** As the environment has it. */

@@ -1,4 +1,4 @@
-/** The next owner's signature: a transaction that another person prepared and signed, and that must take nothing from the next owner. */
+/** Checks a transaction that the current owner prepared and signed, before the next owner signs it: it must take nothing from the next owner. */
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { addressText, enterpriseAddress, parseAddress, paymentKeyHash } from "#src/cardano/address.ts";
 import { checkBytes, type CheckedTransaction } from "#src/client/checkedTransaction.ts";
@@ -61,7 +61,7 @@ export async function checkAcceptance(
   if (token === undefined || typeof owner !== "string" || owner === key || takes) {
     return fail("not_a_transfer", "It does not transfer another owner's token to you, or spends outputs of yours.");
   }
-  // the payer may be a wallet with many addresses: whose they are matters not, but that none is of the next owner
+  // the payer may be a wallet with many addresses: it does not matter whose they are, but none may be of the next owner
   const outputs = [...seen.value.spends.flatMap(({ output }) => output ?? []), ...seen.value.pays]
     .filter(({ holds }) => holds === null).map(({ address }) => address);
   const network = outputs.some((address) => address.startsWith("addr1")) ? 1 : 0;

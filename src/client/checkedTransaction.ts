@@ -108,7 +108,7 @@ export async function checkTransaction(
     if (!checked.ok) return checked;
     return ok(new CheckedTransaction(BY_CHECK, answer.unsignedTransaction, intent, checked.value));
   } catch (error) {
-    // a summary of another form than that of a summary
+    // the summary does not have the expected members
     if (!(error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)) throw error;
     return fail("malformed_answer", "The service's response is not the answer of a build.");
   }

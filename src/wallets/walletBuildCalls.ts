@@ -20,7 +20,7 @@ type BuildResult<T> = Promise<Result<Messaged<T>, Failure>>;
 export interface WalletBuilds {
   /** An unsigned transaction that carries out an intent. Other builds avoid its inputs for two minutes. */
   construct(entity: EntityRef, intent: PaymentIntent, deadlineMs?: number): BuildResult<ConstructedTransaction>;
-  /** What that would cost, in lovelace. */
+  /** The fee of such a transaction, in lovelace. */
   fees(entity: EntityRef, intent: PaymentIntent, deadlineMs?: number): BuildResult<FeeEstimate>;
   /** A partial transaction, completed: inputs, change, collateral, execution units, fee. */
   balance(

@@ -17,7 +17,7 @@ export interface Reason {
 /** Failed attempts of an effect from which an operator should look at it. */
 const MANY = 5;
 
-/** From how long without a block on it is a reason of its own, in milliseconds: rare where a block comes every 20 s. */
+/** After so many milliseconds without a block, that is a reason of its own: rare where a block comes every 20 s. */
 const QUIET_MS = 90_000;
 
 /**

@@ -52,7 +52,7 @@ export function slotAt(ms: number): number | undefined {
   return first === undefined || !seconds ? undefined : Math.ceil((ms - first) / (seconds * 1_000));
 }
 
-/** From how long without a block on it is said, in milliseconds: rare where a block comes every 20 s. */
+/** After so many milliseconds without a block the page says so: rare where a block comes every 20 s. */
 const QUIET_MS = 120_000;
 
 /** What a transaction waits for that the network has accepted. */

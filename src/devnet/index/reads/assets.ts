@@ -1,4 +1,4 @@
-/** Assets in the index. */
+/** Reads of minted assets, for the devnet's APIs. */
 import { type HeldOutput, type TransactionPlace } from "#src/devnet/index/reads/addresses.ts";
 import { outputColumns } from "#src/devnet/index/reads/outputs.ts";
 import { direction, limits, type Page, type PlaceRange, within } from "#src/devnet/index/reads/page.ts";
