@@ -49,9 +49,12 @@ export interface Rebuild {
 }
 
 const PAGE = 1_024;
-/** Shortest duplicate window of a stream, in nanoseconds; and the time after which it has forgotten all, in milliseconds. */
+/**
+ * Shortest duplicate window of a stream, in nanoseconds; and the time after which it has forgotten all, in milliseconds. A busy
+ * server forgets late: what it still knows it would confirm as a duplicate, and not store.
+ */
 const SHORT_NS = 100_000_000;
-const FORGOTTEN_MS = 300;
+const FORGOTTEN_MS = 2_000;
 /** Time without progress after which a rebuild counts as dead. */
 const DEAD = "15 seconds";
 
