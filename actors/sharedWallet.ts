@@ -16,7 +16,7 @@ import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
-import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
+import { type ActorKind, type BuildAnswer, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import { vaultAdoption } from "#src/wallets/vault/tables.ts";
 import { accountPath, pathText } from "#src/cardano/keys/paths.ts";
 import { stakeCredential } from "#src/wallets/shared/account.ts";
@@ -85,8 +85,6 @@ async function specOf({ store, networkId }: SharedWalletActorOptions, id: string
     },
   };
 }
-
-type BuildAnswer = Result<Json, Failure>;
 
 /** The row of a wallet that can build transactions. */
 async function builder({ store }: SharedWalletActorOptions, id: string): Promise<Result<SharedWalletRow, Failure>> {

@@ -45,7 +45,7 @@ import { horizonOf } from "#src/chain/provider/horizon.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
 import { ensureWatched } from "#src/chain/index/watchedAddresses.ts";
-import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
+import { type ActorKind, type BuildAnswer, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { leastLovelace } from "#src/transaction/output.ts";
 
@@ -59,8 +59,6 @@ export interface TokenBuildOptions {
   /** Wakes the indexer: there is a new address to watch. */
   readonly wake: () => void;
 }
-
-type BuildAnswer = Result<Json, Failure>;
 
 const address = z.string().regex(/^([0-9a-f]{2})+$/);
 /** As `TokenPayer`. */

@@ -20,7 +20,7 @@ import { toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { ROLES } from "#src/cardano/keys/derivation.ts";
 import { keyHash } from "#src/cardano/keys/signingKey.ts";
-import { type ActorKind, type BuildContext, defineBuild } from "#src/runtime/types.ts";
+import { type ActorKind, type BuildAnswer, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import { vaultAdoption } from "#src/wallets/vault/tables.ts";
 import type { ConstructInput } from "#src/wallets/builds/types.ts";
 import { receivePartial, receivePaymentIntent } from "#src/wallets/builds/receivedIntent.ts";
@@ -33,8 +33,6 @@ export interface WalletActorOptions extends WalletBuildOptions, WalletLifeOption
   /** Protocol magic in Byron addresses; undefined on mainnet. */
   readonly byronMagic: number | undefined;
 }
-
-type BuildAnswer = Result<Json, Failure>;
 
 const message = z.custom<Json>();
 

@@ -75,6 +75,9 @@ export interface BuildContext {
   readonly deadline: number;
 }
 
+/** The answer of a build. */
+export type BuildAnswer = Result<Json, Failure>;
+
 /** A computation outside the turns: it changes no entity and may run twice. */
 export interface Build<Input extends Json = Json> {
   readonly input: ZodType<Input>;
@@ -82,7 +85,7 @@ export interface Build<Input extends Json = Json> {
     view: ActorView & { can(event: Event): boolean },
     input: Input,
     context: BuildContext,
-  ): Promise<Result<Json, Failure>>;
+  ): Promise<BuildAnswer>;
 }
 
 /**

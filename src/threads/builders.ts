@@ -17,7 +17,7 @@ import { unbox } from "#src/threads/messages.ts";
 import type { JobFailure, JobInput, JobName, JobOrder, JobReport, JobValue, ThreadFailure } from "#src/threads/jobs.ts";
 import * as measure from "#src/threads/metrics.ts";
 
-interface BuildersOptions {
+export interface BuildersOptions {
   /** Threads; cores − 1 by default, at least 1. */
   readonly threads?: number;
   /** Jobs that may wait; further ones fail as `overloaded`. 256 by default. */

@@ -1,4 +1,5 @@
 /** Builds and decodes transactions, for all kinds of wallets. Rows are read at one point; builder threads compute. */
+import type { BuildAnswer } from "#src/runtime/types.ts";
 import { type Offering, offering } from "#src/wallets/offering.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
@@ -57,8 +58,6 @@ export interface Building {
   readonly oneChange: boolean;
   readonly selection: "per-output" | "round-robin";
 }
-
-type BuildAnswer = Result<Json, Failure>;
 
 /**
  * The inputs that are equal for all attempts of a build, as a function of the index's slot and optionally of a fixed
