@@ -83,10 +83,12 @@ describe("kill -9", () => {
         state: "open",
         context: { balance: 6, payments: 1 },
       });
-      const touched = await cluster.store.sql`
-      select 1 from test_outside where effect like ${`effect:account/${entity.id}:%`}`;
+      const touched = await cluster.store.sql<{ effect: string }[]>`
+      select effect from test_outside where effect like ${`effect:account/${entity.id}:%`}`;
       // at least: a sweep runs an effect again whose end it does not know
       expect(touched.length).toBeGreaterThanOrEqual(outside);
+      // and all of them are one effect
+      expect(new Set(touched.map(({ effect }) => effect)).size).toBe(1);
       await expectWhole(entity, 3);
     },
   );
