@@ -114,7 +114,7 @@ async function submit(
       await indexAtTip(options, context);
       return await findTransaction(options.store.sql, ancestor) !== undefined;
     });
-    // a rollback may have taken out of the chain what the mempool had in mind
+    // a rollback may have undone the block that the mempool refers to
     const again = found > 0 || failures.some((one) => saysIncluded({ name: one.name, message: describeFailure(one) }));
     if (lost || !again) return await refused(failures, lost);
   }
