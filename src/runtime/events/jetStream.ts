@@ -70,13 +70,15 @@ export interface JetStreamReply {
   /** Number of the stored message, and its stream. */
   readonly seq?: number | undefined;
   readonly stream?: string | undefined;
+  /** Whether the stream had the message already, by its id. */
+  readonly duplicate?: boolean | undefined;
   /** When the stream was created, and the number of its last message. */
   readonly created?: string | undefined;
   readonly lastSeq?: number | undefined;
 }
 
 function replyOf(json: Json): JetStreamReply {
-  const { error, config, seq, stream, created, state } = isObject(json) ? json : {};
+  const { error, config, seq, stream, duplicate, created, state } = isObject(json) ? json : {};
   const lastSeq = memberOf(state, "last_seq");
   const description = memberOf(error, "description");
   return {
@@ -86,6 +88,7 @@ function replyOf(json: Json): JetStreamReply {
     config: isObject(config) ? config : undefined,
     seq: typeof seq === "number" ? seq : undefined,
     stream: typeof stream === "string" ? stream : undefined,
+    duplicate: duplicate === true,
     created: typeof created === "string" ? created : undefined,
     lastSeq: typeof lastSeq === "number" ? lastSeq : undefined,
   };
@@ -219,7 +222,7 @@ export interface StreamWriter {
 export function createStreamWriter(
   { bus, contents }: Pick<StreamOptions, "bus" | "contents">,
   place: (subject: string) => string = (subject) => subject,
-  confirmed: (stream: string, seq: number) => void = () => {},
+  confirmed: (stream: string, seq: number, duplicate: boolean) => void = () => {},
 ): StreamWriter {
   /**
    * Called at a reconnection, one for each transition in flight. A shared promise would retain memory for each of them.
@@ -247,7 +250,7 @@ export function createStreamWriter(
       const stored = bus.request(place(subject), body, ACK_MS, { "Nats-Msg-Id": id }).then(replyOf);
       const answer = await Promise.race([stored, reconnected]);
       if (answer.error !== undefined || answer.seq === undefined) return describe(answer);
-      confirmed(answer.stream ?? "", answer.seq);
+      confirmed(answer.stream ?? "", answer.seq, answer.duplicate === true);
       return undefined;
     } catch (error) {
       return reason(error);

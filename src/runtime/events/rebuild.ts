@@ -49,12 +49,13 @@ export interface Rebuild {
 }
 
 const PAGE = 1_024;
-/**
- * Shortest duplicate window of a stream, in nanoseconds; and the time after which it has forgotten all, in milliseconds. A busy
- * server forgets late: what it still knows it would confirm as a duplicate, and not store.
- */
+/** Shortest duplicate window of a stream, in nanoseconds. */
 const SHORT_NS = 100_000_000;
-const FORGOTTEN_MS = 2_000;
+/**
+ * How long a stream has to forget the ids of earlier messages, in milliseconds, by attempt. A busy server forgets late, and
+ * confirms what it still knows as a duplicate without storing it: the next attempt waits longer. All are shorter than `DEAD`.
+ */
+const FORGOTTEN_MS = [300, 2_000, 5_000, 10_000];
 /** Time without progress after which a rebuild counts as dead. */
 const DEAD = "15 seconds";
 
@@ -103,18 +104,46 @@ export async function startRebuild(
 }
 
 async function rebuild(options: RebuildOptions, id: string): Promise<void> {
-  const { store, bus, log, contents, maxAgeMs } = options;
+  const { store: { sql }, bus, log } = options;
+  let written = false;
+  for (const waitMs of FORGOTTEN_MS) {
+    written = await writeAll(options, id, waitMs);
+    if (written) break;
+    log.info("the server still knows the messages that a stream had: the rebuild begins again", { waitMs });
+  }
+  if (!written) throw new Error("the server does not forget the messages that the stream had");
+  for (const [stream, subjects] of Object.entries(STREAMS)) {
+    const created = await update(bus, stream, ({ subject_transform: _, metadata, ...config }) => {
+      const { [REBUILDING]: _rebuilding, ...kept } = isObject(metadata) ? metadata : {};
+      return { ...config, subjects, metadata: kept };
+    });
+    await sql`
+      insert into event_stream (name, created) values (${stream}, ${created})
+      on conflict (name) do update set created = excluded.created, incomplete = false`;
+  }
+  log.info("the streams of events were rebuilt from the database");
+}
+
+/**
+ * Empties the streams and writes the log of transitions to them, `waitMs` after their duplicate window is at its shortest.
+ * Resolves to `false` when a stream took a message for one that it had before.
+ */
+async function writeAll(options: RebuildOptions, id: string, waitMs: number): Promise<boolean> {
+  const { store, bus, contents, maxAgeMs } = options;
   const { sql } = store;
   await closeStreams(options, false);
-  await sleep(FORGOTTEN_MS);
+  await sleep(waitMs);
   for (const stream of Object.keys(STREAMS)) {
     await update(bus, stream, (config) => ({ ...config, duplicate_window: limits(maxAgeMs).duplicate_window ?? 0 }));
   }
   const edge = await edgeAfterAll(store);
-  const writer = createStreamWriter({ bus, contents }, hidden);
+  let complete = true;
+  const writer = createStreamWriter({ bus, contents }, hidden, (_stream, _seq, duplicate) => {
+    if (duplicate) complete = false;
+  });
   try {
     let stored = 0;
-    for (let at = START, more = true; more;) {
+    for (let at = START, more = true; more && complete;) {
       const page = await readPage(store, at, {}, PAGE, { contents, edge });
       const { left, reason: refused } = await writer.store(page.events.map(({ transition }) => transition));
       if (refused !== undefined) throw new Error(`${left.length} transitions were not stored: ${refused}`);
@@ -127,16 +156,7 @@ async function rebuild(options: RebuildOptions, id: string): Promise<void> {
   } finally {
     writer.stop();
   }
-  for (const [stream, subjects] of Object.entries(STREAMS)) {
-    const created = await update(bus, stream, ({ subject_transform: _, metadata, ...config }) => {
-      const { [REBUILDING]: _rebuilding, ...kept } = isObject(metadata) ? metadata : {};
-      return { ...config, subjects, metadata: kept };
-    });
-    await sql`
-      insert into event_stream (name, created) values (${stream}, ${created})
-      on conflict (name) do update set created = excluded.created, incomplete = false`;
-  }
-  log.info("the streams of events were rebuilt from the database");
+  return complete;
 }
 
 type Config = { readonly [name: string]: Json };

@@ -1,11 +1,18 @@
 /** The whole service rebuilds the streams of a nats-server, asked over HTTP and by `arbor events rebuild`. */
 import { AckPolicy, connect, type JetStreamManager, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Json } from "#src/base/json.ts";
+import { createLog } from "#src/base/log.ts";
+import { memberOf } from "#src/base/member.ts";
 import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { OperatorClient } from "#src/client/operators.ts";
 import { WalletClient } from "#src/client/wallets.ts";
+import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
+import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { STREAM } from "#src/runtime/events/jetStream.ts";
+import { readRebuild, startRebuild } from "#src/runtime/events/rebuild.ts";
 import { openStore, type Store } from "#src/store/store.ts";
+import { valueOf } from "../../../support/devnet/devnetWorld.ts";
 import { until } from "../../../support/base/until.ts";
 import { runCli } from "../../../support/cli/arborCli.ts";
 import { type Infra, sharedInfra } from "../../../support/infra/infra.ts";
@@ -84,5 +91,35 @@ describe.skipIf(!hasNatsServer())("a rebuild of the streams", () => {
     const count = (await written()).length;
     expect(state).toEqual({ status: "done", stored: count, total: count, reason: null });
     expect(await stored()).toEqual(await written());
+  });
+
+  it("begins again when the server still knows the messages that it deleted", async () => {
+    const bus = await connectBus({ url: server.url });
+    const windows: number[] = [];
+    // The stream keeps its duplicate window at the first attempt, as a busy server that forgets late.
+    const late: Bus = {
+      ...bus,
+      request: (subject, body, timeoutMs, headers) => {
+        const window = memberOf(body as Json, "duplicate_window");
+        if (!subject.startsWith("$JS.API.STREAM.UPDATE.") || typeof window !== "number") {
+          return bus.request(subject, body, timeoutMs, headers);
+        }
+        windows.push(window);
+        const kept = windows.length <= 4 ? { ...(body as object), duplicate_window: 120_000_000_000 } : body;
+        return bus.request(subject, kept, timeoutMs, headers);
+      },
+    };
+    try {
+      const maxAgeMs = 86_400_000;
+      const lines: string[] = [];
+      const log = createLog("info", {}, (line) => lines.push(JSON.parse(line).message));
+      const started = await startRebuild({ store, bus: late, log, contents: NO_CONTENTS, maxAgeMs });
+      await valueOf(started).done;
+      expect(await readRebuild(store)).toMatchObject({ status: "done", reason: null });
+      expect(await stored()).toEqual(await written());
+      expect(lines.filter((line) => /begins again/.test(line))).toHaveLength(1);
+    } finally {
+      await bus.close();
+    }
   });
 });
