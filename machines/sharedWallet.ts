@@ -3,8 +3,8 @@
  *
  * ```
  * absent → incomplete → beginning → restoring → live
- *    ↑         ↓            ↓           ↓         ↓
- *    └ deleted ←───────── deleting ←──────────────┘
+ *              ↑ ↓          ↓           ↓         ↓
+ *           deleted ←───── deleting ←─────────────┘
  * ```
  *
  * While the account key of a cosigner is missing, the wallet is `incomplete` and has no address. Keys of other

@@ -9,10 +9,10 @@
  *
  * State changes arrive through the chain log; a rollback names the state that holds again.
  *
- * The intents (REQUEST, UPDATE, END) are never applied. A build asks for one with `refusalOf`, in the state that its own
- * rows show: the actor reads the log later, and knows nothing of pending transactions. An UPDATE replaces the state
- * output: it applies requests, or changes the owner. A request can be taken back in every state, so that no intent says
- * so.
+ * The intents (REQUEST, UPDATE, END) are never sent to the actor. Before a build makes a transaction it calls `refusalOf`
+ * with the token's state that it read from the index's rows: the actor's own state is later, and leaves out pending
+ * transactions. An UPDATE replaces the state output: it applies requests, or changes the owner. There is no intent RETRACT,
+ * because a request can be retracted in every state.
  */
 import { assign, setup } from "xstate";
 import { z } from "zod";
@@ -106,6 +106,7 @@ const inputs = {
     request: requestRef,
     requester: requester.optional(),
   }).strict(),
+  /** An update of the owner refuses a request. */
   REFUSED: z.object({
     type: z.literal("REFUSED"),
     slot,

@@ -3,9 +3,11 @@
  *
  * ```
  * absent → beginning → restoring → live
- *    ↑         ↓           ↓         ↓
- *    └ deleted ←──────── deleting ←──┘
+ *             ↑ ↓          ↓         ↓
+ *         deleted ←───── deleting ←──┘
  * ```
+ *
+ * Without blocks to read, `beginning` goes to `live` at once. A deleted wallet that is created again is `beginning`.
  *
  * `beginning` and `deleting` last until the effect that adds the wallet to the index, or removes it, has ended; then
  * CREATE or DELETE gets its reply. The coins of a wallet are rows of the index, and whether it is ready in the API
@@ -44,7 +46,7 @@ export const creation = {
   gap: z.number().int().min(GAP.least).max(GAP.most),
   /** Account public key and chain code; for a random wallet the root public key and chain code. */
   key: publicKey,
-  /** Id under which the vault holds the root key; null for a wallet without one. */
+  /** Id under which the vault holds the root key, one for each attempt to create the wallet; null where there is none. */
   attempt: z.string().min(1).max(100).nullable(),
   /** Null where there is no root key, or its passphrase is empty, as in old wallets. */
   passphrase: passphrase.nullable(),
@@ -316,8 +318,8 @@ export function recordOf<Record>({ record }: { readonly record: Record | null })
 }
 
 /**
- * Whether an event belongs to the wallet's current life. It may have waited since an earlier one; one without `life`
- * always does.
+ * Whether an event belongs to the current incarnation of the wallet. An event can arrive late, from an incarnation before
+ * the wallet was deleted; one without `life` (of older releases) counts as current.
  */
 export function isOfLife(
   { life }: { readonly life: number },
@@ -348,7 +350,7 @@ export function answerActions({ id, waiting }: Living): TurnAction[] {
   return waiting === null ? [] : [{ type: "reply", params: { to: waiting, ok: { id } } }];
 }
 
-/** The action that adopts the key in the vault, where there is one. */
+/** The action that writes the row by which the vault keeps the wallet's key: without one it erases the key after an hour. */
 export function adoptActions(id: string, { attempt }: Pick<WalletRecord, "attempt">): TurnAction[] {
   return attempt === null ? [] : [{ type: "put", params: { table: "adoption", row: { wallet: id, attempt } } }];
 }
@@ -368,7 +370,7 @@ function applyCommand(record: WalletRecord, event: WalletEvent): WalletRecord {
 }
 
 /**
- * Handlers shared by several states. They are not on a parent state: the names of states are persisted, and operators
+ * Handlers shared by several states. SEEN and WITHDRAWN change nothing: their transitions tell subscribers. They are not on a parent state: the names of states are persisted, and operators
  * list the events of each state.
  */
 const whileIndexed = {

@@ -16,13 +16,13 @@ export async function continuation({ store, options }: AppContext): Promise<stri
   return `Continues with the data in ${data}: block ${Math.max(0, at.height).toLocaleString("en")}, ${counted}`;
 }
 
-/** Lines after a start of all services on one machine; none for a part of a deployment. */
+/** Lines after a start; none unless the token, operator and devnet services run in this process. */
 export function nextSteps(listening: readonly Listening[]): readonly string[] {
   const at = (name: string) => listening.find((one) => one.name === name)?.at;
   const [tokens, operator, devnet] = [at("token service"), at("operator service"), at("devnet and faucet")];
   const wallets = at("wallet service");
   if (tokens === undefined || operator === undefined || devnet === undefined) return [];
-  const moved = tokens.endsWith(":3000") && devnet.endsWith(":10000")
+  const demoEnvironment = tokens.endsWith(":3000") && devnet.endsWith(":10000")
     ? ""
     : `ARBOR_TOKENS_URL=${tokens} ARBOR_DEVNET_URL=${devnet} `;
   const pages = [
@@ -33,7 +33,7 @@ export function nextSteps(listening: readonly Listening[]): readonly string[] {
   ];
   return [
     "Next, before the tour in README.md:",
-    `  1. In another terminal, make a token with facts: ${moved}${DENO_TASK} demo`,
+    `  1. In another terminal, make a token with facts: ${demoEnvironment}${DENO_TASK} demo`,
     `  2. Open the pages: ${pages.map(([at, what]) => `${at} (${what})`).join(", ")}`,
   ];
 }

@@ -12,15 +12,15 @@ import { type AppContext, StartError } from "#src/app/context.ts";
 import type { Options } from "#src/app/options.ts";
 import { nodePort } from "#src/app/ports.ts";
 
-/** Throws `StartError` for a socket path that cannot be used: before a devnet is created, whose settings are final. */
+/** Throws `StartError` for a socket path that cannot be used. Called before a devnet is created: its settings are final. */
 export function checkSocket({ socket }: Options): void {
   const failure = socket === undefined ? undefined : pathFailure(socket, process.platform);
   if (failure) throw new StartError(`--socket: ${failure.message}`);
 }
 
 /**
- * Serves the devnet as a node, at its socket and over TCP. A failure of the socket is a `StartError` where the options
- * name its path, else a line of progress. Gives the path and the port.
+ * Serves the devnet as a node, at its socket and over TCP; returns the path and the port. If the socket fails and the
+ * options name its path, this is a `StartError`; otherwise a message is printed and there is no socket.
  *
  * @throws {StartError} also where the port cannot be listened on
  */

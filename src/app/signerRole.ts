@@ -59,7 +59,7 @@ export async function startSignerRole(context: AppContext): Promise<void> {
   for (const [i, use] of signerPorts(options).entries()) {
     const wallet = await signingWallet(shared, elementAt(context.seeds, i));
     await openSoon(wallet, log);
-    const sends = sendsUnder(context, `signer-${wallet.id}`);
+    const sends = leaseHolderCheck(context, `signer-${wallet.id}`);
     const listener = await listen(context, signerApp({ ...shared, wallet, sends }), use);
     listening.push({ name: i === 0 ? "signing service" : `signing service ${i + 1}`, at: urlOf(listener) });
   }
@@ -67,8 +67,8 @@ export async function startSignerRole(context: AppContext): Promise<void> {
   stops.push(() => Promise.resolve(events.close()));
 }
 
-/** Whether this process holds a lease, which it takes as soon as it is free; the database decides. */
-function sendsUnder(context: AppContext, name: string): () => Promise<boolean> {
+/** Competes for a lease. The function that it returns asks the database whether this process holds it now: only then it sends. */
+function leaseHolderCheck(context: AppContext, name: string): () => Promise<boolean> {
   const lease = holdProcessLease(context, name, () => {});
   return async () => {
     const epoch = lease.epoch();
@@ -76,7 +76,7 @@ function sendsUnder(context: AppContext, name: string): () => Promise<boolean> {
   };
 }
 
-/** Creates the wallet, or waits for its actor some time: each request tries again. @throws {StartError} */
+/** Tries for some seconds to open the wallet. Then the start goes on, and each request tries again. @throws {StartError} */
 async function openSoon(wallet: SigningWallet, log: AppContext["log"]): Promise<void> {
   try {
     await inTime(wallet.open(), OPEN_MS);

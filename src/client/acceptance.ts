@@ -27,7 +27,8 @@ export interface Acceptance {
 }
 
 /**
- * A transaction that does nothing but to give another owner's token to a key, and spends nothing of that key.
+ * Checks, for the next owner of a token, that a transaction only transfers another owner's token to `key`, and spends no
+ * output of that key.
  *
  * @throws {ApiError} where the service does not respond.
  */
@@ -57,17 +58,20 @@ export async function checkAcceptance(
   }
   const [token] = seen.value.tokens;
   const owner = token?.owner.before;
-  const takes = seen.value.signers.some((signer) => signer.key === key && signer.why.some((why) => why !== "required"));
-  if (token === undefined || typeof owner !== "string" || owner === key || takes) {
+  // the key must sign because its outputs are spent or are collateral, not only because the contract asks for it
+  const spendsFromKey = seen.value.signers.some((signer) =>
+    signer.key === key && signer.why.some((why) => why !== "required")
+  );
+  if (token === undefined || typeof owner !== "string" || owner === key || spendsFromKey) {
     return fail("not_a_transfer", "It does not transfer another owner's token to you, or spends outputs of yours.");
   }
-  // the payer may be a wallet with many addresses: it does not matter whose they are, but none may be of the next owner
+  // checked as the current owner's transaction: every address but the next owner's may be of the payer's wallet
   const outputs = [...seen.value.spends.flatMap(({ output }) => output ?? []), ...seen.value.pays]
     .filter(({ holds }) => holds === null).map(({ address }) => address);
   const network = outputs.some((address) => address.startsWith("addr1")) ? 1 : 0;
   const address = addressText(enterpriseAddress(network, { kind: "key", hash: owner }));
-  const own = outputs.filter((one) => isOther(one, key));
-  const intent = { type: "transfer", token: token.tokenId, to: key, address, own } as const;
+  const payerAddresses = outputs.filter((one) => isOther(one, key));
+  const intent = { type: "transfer", token: token.tokenId, to: key, address, own: payerAddresses } as const;
   const checked = await checkBytes(transaction, intent, { resolve, slots });
   return checked;
 }

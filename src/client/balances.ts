@@ -2,8 +2,8 @@
  * Balances of wallets, kept from events alone; runs in a browser.
  *
  * A `BalanceReplica` applies the events of the kinds `wallet`, `shared-wallet` and `delegation` in the order of the
- * stream, from its start or from a saved state on. Events that arrive again change nothing. What it then has of a
- * wallet is what `GET /v2/wallets/{id}` answers while no transaction is pending.
+ * stream, from its start or from a saved state on. Events that arrive again change nothing. The balance of a wallet equals
+ * that of `GET /v2/wallets/{id}` for a wallet without pending transactions.
  *
  * @example
  * ```ts
@@ -117,8 +117,8 @@ const numberOf = (value: unknown) => typeof value === "number" ? value : undefin
 export class BalanceReplica {
   private readonly wallets = new Map<string, Wallet>();
   private readonly delegations = new Map<string, Delegation>();
-  /** Wallets by stake credential. */
-  private readonly sharers = new Map<string, Set<Wallet>>();
+  /** The wallets with a stake credential. */
+  private readonly walletsByStake = new Map<string, Set<Wallet>>();
 
   /** A replica without wallets, or one with a state that `save` gave. */
   constructor(saved?: SavedBalances) {
@@ -130,7 +130,7 @@ export class BalanceReplica {
         rewards: one.rewards === null ? undefined : BigInt(one.rewards),
       };
       this.wallets.set(one.id, wallet);
-      this.share(wallet, one.stake);
+      this.setStake(wallet, one.stake);
     }
     for (const one of saved?.delegations ?? []) this.delegations.set(one.id, { ...one });
   }
@@ -184,7 +184,7 @@ export class BalanceReplica {
   private applyToWallet(wallet: Wallet, transition: string, content: Content): void {
     switch (transition) {
       case "create":
-        this.share(wallet, null);
+        this.setStake(wallet, null);
         Object.assign(wallet, { ...emptyWallet(wallet.kind, wallet.id), version: wallet.version, state: wallet.state });
         wallet.name = textOf(content.name) ?? null;
         wallet.lovelace = 0n;
@@ -195,18 +195,18 @@ export class BalanceReplica {
         wallet.name = textOf(content.name) ?? wallet.name;
         return;
       case "delete":
-        this.share(wallet, null);
+        this.setStake(wallet, null);
         wallet.lovelace = undefined;
         wallet.assets.clear();
         return;
       case "restored":
         setBalance(wallet, content);
-        this.share(wallet, textOf(content.stake) ?? null);
+        this.setStake(wallet, textOf(content.stake) ?? null);
         wallet.rewards = this.rewardsSince(wallet.stake, numberOf(content.slot) ?? -1);
         return;
       case "rolled-back":
         setBalance(wallet, content);
-        this.share(wallet, textOf(content.stake) ?? wallet.stake);
+        this.setStake(wallet, textOf(content.stake) ?? wallet.stake);
         return;
       case "transaction": {
         const change = textOf(content.lovelace);
@@ -228,7 +228,7 @@ export class BalanceReplica {
       this.setRewards(delegation, null);
       return;
     }
-    // a wallet that is restored reads blocks that the others have read before
+    // these two carry the whole account; of the others, those of blocks before the newest known one are ignored
     const whole = transition === "told" || transition === "rolled-back";
     if (!whole && delegation.slot !== null && slot < delegation.slot) return;
     delegation.slot = slot;
@@ -239,12 +239,12 @@ export class BalanceReplica {
   private setRewards(delegation: Delegation, rewards: string | null): void {
     delegation.rewards = rewards;
     const amount = rewards === null ? undefined : BigInt(rewards);
-    for (const wallet of this.sharers.get(delegation.id) ?? []) wallet.rewards = amount;
+    for (const wallet of this.walletsByStake.get(delegation.id) ?? []) wallet.rewards = amount;
   }
 
   /**
-   * Rewards of a wallet that was restored at a slot: the network has not been queried for them, unless an event of the
-   * account has overtaken that of the wallet.
+   * Rewards of a wallet that was restored at a slot: 0 until its delegation actor reports them, unless an event of it at
+   * that slot or later was applied before.
    */
   private rewardsSince(stake: string | null, slot: number): bigint | undefined {
     const delegation = stake === null ? undefined : this.delegations.get(stake);
@@ -252,13 +252,13 @@ export class BalanceReplica {
     return delegation.rewards === null ? undefined : BigInt(delegation.rewards);
   }
 
-  private share(wallet: Wallet, stake: string | null): void {
-    if (wallet.stake !== null) this.sharers.get(wallet.stake)?.delete(wallet);
+  private setStake(wallet: Wallet, stake: string | null): void {
+    if (wallet.stake !== null) this.walletsByStake.get(wallet.stake)?.delete(wallet);
     wallet.stake = stake;
     if (stake === null) return;
-    const sharers = this.sharers.get(stake);
-    if (sharers) sharers.add(wallet);
-    else this.sharers.set(stake, new Set([wallet]));
+    const walletsByStake = this.walletsByStake.get(stake);
+    if (walletsByStake) walletsByStake.add(wallet);
+    else this.walletsByStake.set(stake, new Set([wallet]));
   }
 }
 

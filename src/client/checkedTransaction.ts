@@ -54,7 +54,7 @@ export class CheckedTransaction {
     return transactionHash(fromHex(this.#cbor));
   }
 
-  /** Whether a value is one, and not merely of this form. */
+  /** Whether a value was made by this class: an object with the same members is not enough. */
   static is(value: unknown): value is CheckedTransaction {
     return typeof value === "object" && value !== null && #cbor in value;
   }
@@ -87,7 +87,7 @@ export class CheckedTransaction {
   }
 }
 
-/** Sources of the outputs that a transaction spends, beside the claims of the service. */
+/** What a check has besides the service's summary: `resolve` looks up spent outputs and is trusted more, `slots` gives times. */
 export interface CheckSources {
   readonly resolve?: Resolve | undefined;
   readonly slots?: SlotConfig | undefined;

@@ -1,4 +1,4 @@
-/** Recovery phrases and derived keys (BIP39, CIP-3 Icarus, CIP-1852), for clients that hold the keys of a wallet. */
+/** Entry of the npm package `@arbor-cardano/client/keys`: recovery phrases and derived keys (BIP39, CIP-3 Icarus, CIP-1852), for clients that hold the keys of a wallet. */
 export {
   accountKey,
   derive,

@@ -12,7 +12,7 @@ const SPARED = 10;
 
 /** Adds `/activity` and `/transitions`. */
 export function activityEndpoints(app: OpenAPIHono, store: Store): void {
-  const activity = new Activity(store);
+  const activity = new Activity(store, { kind: "transaction", type: "REFUSED" });
   const read = memo(FRESH_MS, async () =>
     (await activity.read()).map(({ at, transitions, ...errors }) => ({
       at: new Date(at).toISOString(),

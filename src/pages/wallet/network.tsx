@@ -1,4 +1,4 @@
-/** The network that the service reads, in the header: its name, its epoch, and how far the service is. */
+/** The network that the service reads: its name, epoch and synchronisation in the header, and times of slots for other views. */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { z } from "zod";
@@ -45,7 +45,7 @@ export function slotTimeText(slot: number): string | undefined {
     : new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** The first slot at a time or later, in milliseconds since 1970; undefined until it is known. */
+/** The first slot at a time or later, in milliseconds since 1970; undefined until it is known. All slots count as long as today's. */
 export function slotAt(ms: number): number | undefined {
   const seconds = slotSeconds.value;
   const first = slotTime(0);
@@ -55,7 +55,7 @@ export function slotAt(ms: number): number | undefined {
 /** After so many milliseconds without a block the page says so: rare where a block comes every 20 s. */
 const QUIET_MS = 120_000;
 
-/** What a transaction waits for that the network has accepted. */
+/** Text for a transaction that is accepted and not in a block yet. */
 export function pendingText(): string {
   const tip = network.value?.node_tip.time;
   const quiet = tip === undefined ? 0 : now.value - Date.parse(tip);

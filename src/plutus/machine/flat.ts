@@ -45,8 +45,8 @@ function popped<T>(stack: T[]): T {
  *
  * @throws {Failure} of kind `decoding`, also if it uses a built-in function that the language does not have.
  */
-export function decodeProgram(flat: Uint8Array, language: Language, major: number): Program {
-  return new Decoder(flat, language, major).program();
+export function decodeProgram(flat: Uint8Array, language: Language, protocolMajor: number): Program {
+  return new Decoder(flat, language, protocolMajor).program();
 }
 
 /** Remaining work on a term that is being read. */
@@ -56,12 +56,13 @@ class Decoder {
   /** The next byte, and the next bit in it. */
   private at = 0;
   private bit = 0;
+  /** Whether a variable is not bound: the program is an open term. */
   private open = false;
 
   constructor(
     private readonly bytes: Uint8Array,
     private readonly language: Language,
-    private readonly major: number,
+    private readonly protocolMajor: number,
   ) {}
 
   program(): Program {
@@ -168,8 +169,8 @@ class Decoder {
   private builtin(): number {
     const tag = this.bits(7);
     if (tag >= BUILTIN_NAMES.length) malformed(`no built-in function has the tag ${tag}`);
-    if (!hasBuiltin(tag, this.language, this.major)) {
-      malformed(`${BUILTIN_NAMES[tag]} is not in Plutus V${this.language} at protocol version ${this.major}`);
+    if (!hasBuiltin(tag, this.language, this.protocolMajor)) {
+      malformed(`${BUILTIN_NAMES[tag]} is not in Plutus V${this.language} at protocol version ${this.protocolMajor}`);
     }
     return tag;
   }

@@ -1,7 +1,7 @@
 /**
  * Transitions of the last hour by minute and kind, counted from the rows of `outbox`, and errors by minute.
  *
- * Rows of ended transactions never change, so each is read once per process: later readings continue after the last
+ * Transactions are those of PostgreSQL here. Rows of ended transactions never change, so each is read once per process: later readings continue after the last
  * one, by the index over transactions. Rows of transactions that may still be open are counted at each reading.
  */
 import type { EntityRef } from "#src/runtime/types.ts";
@@ -17,8 +17,11 @@ const SPAN = 100_000n;
 const GAP = 10;
 /** Most dead letters that are counted. */
 const LETTERS = 10_000;
-/** Event types by which the network refuses something. */
-const REFUSED = ["REFUSED"];
+/** The transitions that count as refused by the network: those of one event of one kind. */
+export interface RefusedTransition {
+  readonly kind: string;
+  readonly type: string;
+}
 
 /** Counts of one minute. */
 export interface ActivityMinute {
@@ -49,7 +52,7 @@ export class Activity {
   /** Minute of the last reading. */
   private last = 0;
 
-  constructor(private readonly store: Store) {}
+  constructor(private readonly store: Store, private readonly refused: RefusedTransition) {}
 
   /** The last 60 minutes by the database's clock, oldest first. */
   async read(): Promise<ActivityMinute[]> {
@@ -67,12 +70,12 @@ export class Activity {
     let { from } = this;
     while (from < edge) {
       const to: bigint = from + SPAN < edge ? from + SPAN : edge;
-      add(this.counted, await count(store.sql, from, to));
+      add(this.counted, await count(store.sql, this.refused, from, to));
       this.from = from = to;
     }
     for (const minute of this.counted.keys()) if (minute < first) this.counted.delete(minute);
     const open: Minutes = new Map();
-    add(open, await count(store.sql, from, undefined));
+    add(open, await count(store.sql, this.refused, from, undefined));
     const [letters, failures] = await Promise.all([
       deadLettersSince(store, first * MINUTE_MS),
       failuresSince(store, first),
@@ -102,10 +105,15 @@ interface CountRow {
 }
 
 /** Counts the rows of transactions from `from` to below `to`. */
-async function count(sql: Queries, from: bigint, to: bigint | undefined): Promise<readonly CountRow[]> {
+async function count(
+  sql: Queries,
+  refused: RefusedTransition,
+  from: bigint,
+  to: bigint | undefined,
+): Promise<readonly CountRow[]> {
   return await sql<CountRow[]>`
     select kind, floor(extract(epoch from created) / 60)::int as minute, count(*)::int as transitions,
-      count(*) filter (where type = any(${sql.array(REFUSED)}))::int as refused
+      count(*) filter (where kind = ${refused.kind} and type = ${refused.type})::int as refused
     from outbox where tx >= ${from.toString()}::xid8
       ${to === undefined ? sql`` : sql`and tx < ${to.toString()}::xid8`}
     group by kind, minute`;

@@ -11,6 +11,7 @@ import { type Cluster, startCluster, type WorkerProcess } from "../../support/ru
 import { until } from "../../support/base/until.ts";
 
 const SKEW_MS = 5_000;
+const REFUSED = { kind: "transaction", type: "REFUSED" };
 const quarantined = [{ tokenId: "ab".repeat(32), reason: "An unknown datum." }];
 let cluster: Cluster;
 let operator: OperatorClient;
@@ -53,6 +54,7 @@ describe("the last hour", () => {
     await past("past", 59, 3);
     await past("past", 30, 4);
     await past("past", 30, 2, "REFUSED");
+    await past("transaction", 30, 2, "REFUSED");
     const { minutes } = await operator.read("/activity", api.activity);
     expect(minutes).toHaveLength(60);
     const times = minutes.map(({ at }) => Date.parse(at));
@@ -66,7 +68,7 @@ describe("the last hour", () => {
 
   test("reads no row twice, counts those of open transactions, and forgets what is older than an hour", async () => {
     const { sql } = cluster.store;
-    const activity = new Activity(cluster.store);
+    const activity = new Activity(cluster.store, REFUSED);
     const sum = async () => totals((await activity.read()).map(objectOf), "live").reduce((a, b) => a + b, 0);
     expect(await sum()).toBe(0);
     await past("live", 1, 10);
@@ -80,7 +82,7 @@ describe("the last hour", () => {
       expect(await sum()).toBe(11);
     });
     expect([await sum(), await sum()]).toEqual([12, 12]);
-    expect(await new Activity(cluster.store).read().then((all) => totals(all.map(objectOf), "live"))).toEqual(
+    expect(await new Activity(cluster.store, REFUSED).read().then((all) => totals(all.map(objectOf), "live"))).toEqual(
       totals((await activity.read()).map(objectOf), "live"),
     );
   });

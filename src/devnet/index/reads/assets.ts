@@ -43,7 +43,7 @@ export async function readMintedAsset(sql: Queries, unit: string): Promise<Asset
 export interface AssetMetadataSources {
   /** CBOR of the metadata with label 721 in the newest transaction that minted the asset with such metadata. */
   readonly minting: Uint8Array | null;
-  /** CBOR of the datum of the newest output that held the reference token. */
+  /** CBOR of the datum of the newest output, spent or unspent, that held the reference token. */
   readonly reference: Uint8Array | null;
 }
 
@@ -57,7 +57,7 @@ export function referenceToken(unit: string): string | undefined {
 const REFERENCE_TOKEN = "000643b0";
 const USER_TOKENS = new Set(["000de140", "0014df10", "001bc280"]);
 
-/** Reads where the metadata of an asset may stand. */
+/** Reads the CBOR of the two possible sources of an asset's metadata. */
 export async function readAssetMetadata(sql: Queries, unit: string): Promise<AssetMetadataSources> {
   const [sources] = await sql<AssetMetadataSources[]>`
     select (
@@ -131,8 +131,8 @@ export async function readOutputsWith(
     order by o.height ${towards}, o.tx_index ${towards}, o.index ${towards} ${limits(sql, page)}`;
 }
 
-/** Units of the assets with a fingerprint, by unit: one, unless two have the same 160 bits. */
-export async function readAssetsPrinted(sql: Queries, fingerprint: string): Promise<string[]> {
+/** Units of the assets with a fingerprint (CIP-14), in their order: normally one, because fingerprints are hashes of 160 bits. */
+export async function readAssetsByFingerprint(sql: Queries, fingerprint: string): Promise<string[]> {
   const rows = await sql<{ unit: string }[]>`
     select distinct unit from devnet_index_mint where fingerprint = ${fingerprint} order by unit`;
   return rows.map(({ unit }) => unit);

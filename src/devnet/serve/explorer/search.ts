@@ -9,8 +9,8 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { isAccount } from "#src/devnet/index/reads/accounts.ts";
 import { isUsed } from "#src/devnet/index/reads/addresses.ts";
 import {
+  readAssetsByFingerprint,
   readAssetsNamed,
-  readAssetsPrinted,
   readMintedAsset,
   readMintedAssets,
 } from "#src/devnet/index/reads/assets.ts";
@@ -104,7 +104,11 @@ async function find({ sql, devnet }: SearchContext, term: SearchTerm): Promise<H
     case "unit":
       return await readMintedAsset(sql, term.unit) ? [{ kind: "asset", id: term.unit, note: "Asset" }] : [];
     case "fingerprint":
-      return (await readAssetsPrinted(sql, term.text)).map((unit) => ({ kind: "asset", id: unit, note: "Asset" }));
+      return (await readAssetsByFingerprint(sql, term.text)).map((unit) => ({
+        kind: "asset",
+        id: unit,
+        note: "Asset",
+      }));
     case "drep": {
       const found = await readRepresentative(sql, term.key);
       return found ? [{ kind: "drep", id: textOfRepresentative(term.key), note: "Representative (DRep)" }] : [];
