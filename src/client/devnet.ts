@@ -1,4 +1,4 @@
-/** The typed client of the devnet: faucet, blocks, epochs, rollbacks and snapshots. */
+/** The typed client of the devnet: faucet, blocks, time, epochs, rollbacks and snapshots. */
 import type { z } from "zod";
 import type * as api from "#src/devnet/api/devnet.ts";
 import { call } from "#src/client/http.ts";
@@ -6,6 +6,16 @@ import { call } from "#src/client/http.ts";
 export type DevnetTip = z.output<typeof api.tip>;
 export type DevnetSnapshot = z.output<typeof api.snapshot>;
 export type DevnetNetwork = z.output<typeof api.network>;
+/** The devnet's clock. */
+export type DevnetTime = z.output<typeof api.clock>;
+/** The newest block after a call that may have made some. */
+export type MadeBlocks = z.output<typeof api.madeBlocks>;
+/** Where a jump in time goes: exactly one member. Times are milliseconds since 1970. */
+export type TimeTarget = Omit<z.input<typeof api.advanceBody>, "blocks">;
+/** Which blocks a jump makes beside those of the target slot and of the first slot of each epoch. */
+export type JumpBlocks = z.output<typeof api.advanceBody>["blocks"];
+/** When blocks are made without a request. */
+export type MiningMode = z.output<typeof api.miningBody>["mode"];
 
 /**
  * The devnet over HTTP.
@@ -34,9 +44,38 @@ export class DevnetClient {
     return (await call<{ txHash: string }>(this.base, "POST", "/faucet", { address, lovelace })).txHash;
   }
 
-  /** Produces blocks now. */
-  blocks(count = 1): Promise<{ readonly tip: DevnetTip; readonly made: number }> {
-    return call(this.base, "POST", "/blocks", { count });
+  /**
+   * Produces blocks now, in the next slots, `gap` slots from each to the next (1 by default); `empty` leaves the mempool as
+   * it is.
+   */
+  blocks(
+    count = 1,
+    options: { readonly gap?: number; readonly empty?: boolean } = {},
+  ): Promise<MadeBlocks & { readonly tip: DevnetTip; readonly made: number }> {
+    return call(this.base, "POST", "/blocks", { count, ...options });
+  }
+
+  /** The current slot, its time, and the slot of the next block. */
+  time(): Promise<DevnetTime> {
+    return call(this.base, "GET", "/time");
+  }
+
+  /**
+   * Moves the devnet's clock at once. There is a block in the target slot, one in the first slot of each epoch before it,
+   * and those of `blocks`.
+   */
+  advance(to: TimeTarget, blocks: JumpBlocks = "one"): Promise<MadeBlocks> {
+    return call(this.base, "POST", "/time/advance", { ...to, blocks });
+  }
+
+  /** Sets the slot of the next block, or its time in milliseconds since 1970. */
+  setNext(next: { readonly slot: number } | { readonly time: number }): Promise<MadeBlocks> {
+    return call(this.base, "POST", "/time/next", next);
+  }
+
+  /** Changes when blocks are made: `interval` at a pace, `submit` with each transaction, `manual` on request only. */
+  setMining(mode: MiningMode, blockMs?: number): Promise<MadeBlocks> {
+    return call(this.base, "PUT", "/mining", blockMs === undefined ? { mode } : { mode, blockMs });
   }
 
   /**

@@ -16,6 +16,7 @@ import { cacheEvaluations } from "#src/devnet/blocks/evaluationCache.ts";
 import {
   type BadSlot,
   checkAhead,
+  checkJump,
   checkReach,
   type JumpBlocks,
   type JumpTarget,
@@ -139,7 +140,8 @@ export class DevnetRunner {
     return this.#forgeAll(genesis, signal, (chain) => {
       const terms = jumpTerms(genesis);
       const target = targetSlot(to, Math.max(this.slotOf(genesis), chain.tip.slot), terms);
-      const checked = this.#check(genesis, target, chain.tip.slot);
+      const ahead = checkAhead(target, this.#wallSlot(genesis), genesis.network.slots);
+      const checked = ahead.ok ? checkJump(chain.tip.slot, target, blocks, terms) : ahead;
       const plan: BlockPlan = ({ tip }) => tip < target ? nextInJump(tip, target, blocks, terms) : undefined;
       return checked.ok ? ok({ plan }) : checked;
     });

@@ -1,6 +1,8 @@
-/** `arbor devnet`: the newest block, the faucet, blocks, epochs, rollbacks and snapshots. */
+/** `arbor devnet`: the newest block, the faucet, blocks, time, epochs, rollbacks and snapshots. */
 import type { Command } from "commander";
+import type { DevnetClient } from "#src/client/devnet.ts";
 import { define, wholeNumber } from "#src/cli/arbor/command.ts";
+import { timeCommands } from "#src/cli/arbor/devnetTime.ts";
 import { addressIn, untilRead } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
 
@@ -50,14 +52,18 @@ export function devnetCommands(program: Command): void {
 
   fundCommand(parent, "devnet fund");
 
-  define<object, [number?]>(parent, {
+  define<NonNullable<Parameters<DevnetClient["blocks"]>[1]>, [number?]>(parent, {
     usage: "blocks",
     description: "produce blocks now, print the new height",
     example: "devnet blocks 10",
-  }, async ({ devnet, output }, count) => {
-    const answer = await devnet.blocks(count);
+  }, async ({ devnet, output, options: { gap = 1, empty = false } }, count) => {
+    const answer = await devnet.blocks(count, { gap, empty });
     output.value(String(answer.tip.height), answer);
-  }).argument("[count]", "number of blocks", wholeNumber(1, 1_000), 1);
+  }).argument("[count]", "number of blocks", wholeNumber(1, 1_000), 1)
+    .option("--gap <slots>", "slots from each block to the next", wholeNumber(1, 1_000_000))
+    .option("--empty", "leave the mempool as it is");
+
+  timeCommands(parent);
 
   define<{ blocks?: number }, [number?]>(parent, {
     usage: "epochs",

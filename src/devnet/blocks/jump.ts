@@ -18,8 +18,11 @@ export const JUMP_BLOCKS = ["one", "sparse", "every"] as const;
 /** `one`: no others; `sparse`: one each less than 3k/f slots; `every`: one in each slot. */
 export type JumpBlocks = typeof JUMP_BLOCKS[number];
 
-/** Slots after the newest block that one request may reach. */
+/** Slots after the newest block within which the next block may be set, and blocks with gaps may be made. */
 export const MOST_SLOTS = 1_000_000;
+
+/** Blocks that one jump may make; with short epochs most of them begin one, at 5 to 10 ms each. */
+export const MOST_BLOCKS = 10_000;
 
 /** How far a devnet's clock may run ahead: until then a time in milliseconds and its date have an exact form. */
 const MOST_AHEAD_MS = 100 * 365 * 86_400_000;
@@ -28,7 +31,7 @@ const MOST_AHEAD_MS = 100 * 365 * 86_400_000;
 export type TooFarAhead = Failure<"too_far_ahead">;
 
 /** Why the clock cannot be moved to a slot. */
-export type BadSlot = TooFarAhead | Failure<"too_many_slots" | "slot_not_after_tip">;
+export type BadSlot = TooFarAhead | Failure<"too_many_slots" | "too_many_blocks" | "slot_not_after_tip">;
 
 /** What a network's slots and epochs are. */
 export interface JumpTerms {
@@ -67,9 +70,23 @@ export function checkAhead(slot: number, wall: number, { slotLength }: SlotConfi
   return fail("too_far_ahead", "The devnet's clock cannot run more than 100 years ahead.");
 }
 
-/** Refuses a slot that blocks cannot reach in one request from the newest block's. */
+const notAfter = (slot: number, tip: number) =>
+  fail("slot_not_after_tip", `Slot ${slot} is not after that of the newest block, ${tip}.`);
+
+/** Refuses a jump from the newest block's slot that would make too many blocks. */
+export function checkJump(tip: number, target: number, blocks: JumpBlocks, terms: JumpTerms): Result<void, BadSlot> {
+  if (target <= tip) return notAfter(target, tip);
+  let made = 0;
+  for (let at = tip; at < target && made <= MOST_BLOCKS; made++) at = nextInJump(at, target, blocks, terms);
+  if (made <= MOST_BLOCKS) return ok(undefined);
+  const epochs = epochOf(target, terms.epochLength) - epochOf(Math.max(0, tip), terms.epochLength);
+  const message = `The jump to slot ${target} enters ${epochs} epochs and would make more than ${MOST_BLOCKS} blocks.`;
+  return fail("too_many_blocks", message, { tip, target, epochs, limit: MOST_BLOCKS });
+}
+
+/** Refuses a slot that the next block, or blocks with gaps, cannot reach in one request from the newest block's. */
 export function checkReach(slot: number, tip: number): Result<void, BadSlot> {
-  if (slot <= tip) return fail("slot_not_after_tip", `Slot ${slot} is not after that of the newest block, ${tip}.`);
+  if (slot <= tip) return notAfter(slot, tip);
   if (slot - tip <= MOST_SLOTS) return ok(undefined);
   const message = `Slot ${slot} is more than ${MOST_SLOTS} slots after that of the newest block, ${tip}.`;
   return fail("too_many_slots", message, { tip, limit: MOST_SLOTS });

@@ -327,6 +327,38 @@ describe("the devnet", () => {
   });
 });
 
+it("moves the devnet's clock, sets the next block's slot, and changes when blocks are made", async () => {
+  const before = await json("devnet", "time");
+  expect(await cli("devnet", "mining", "manual")).toBe("manual");
+  const slot = Number(await cli("devnet", "advance", "1h30m"));
+  expect(slot - before.slot).toBeGreaterThanOrEqual(5_400_000 / (await json("devnet", "tip")).slotLength);
+  // farther than the clock runs meanwhile
+  const far = 100_000;
+  const [first, next, last] = [slot + far, slot + 2 * far, slot + 3 * far].map(String) as [string, string, string];
+  expect(await cli("devnet", "advance", "--to-slot", first)).toBe(first);
+  expect(await cli("devnet", "next", "--slot", next)).toBe(next);
+  await cli("devnet", "blocks", "2", "--gap", String(far), "--empty");
+  expect((await json("devnet", "tip")).slot).toBe(Number(last));
+  expect(await json("devnet", "time")).toMatchObject({ mode: "manual" });
+  const refusals: readonly (readonly [string[], string])[] = [
+    [["advance"], "bad_options"],
+    [["advance", "1d", "--epochs", "1"], "bad_options"],
+    [["advance", "soon"], "bad_duration"],
+    [["advance", "--to-slot", "0"], "slot_not_after_tip"],
+    [["next"], "bad_options"],
+    [["next", "--time", "today"], "bad_time"],
+    [["mining", "never"], "bad_options"],
+  ];
+  await Promise.all(refusals.map(async ([command, code]) => {
+    const refused = await runCli(["devnet", ...command], { env: env() });
+    expect([command, refused]).toEqual([
+      command,
+      { code: 1, stdout: "", stderr: expect.stringContaining(`(${code})`) },
+    ]);
+  }));
+  await cli("devnet", "mining", "interval");
+});
+
 describe("snapshots of the devnet", () => {
   it("are saved, listed, restored and deleted", async () => {
     const saved = await json("devnet", "snapshot", "save", "before", "--json");

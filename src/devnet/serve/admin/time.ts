@@ -13,6 +13,7 @@ import { endpoint } from "#src/http/route.ts";
 const answered = answeredBy(refusalOf({
   slot_not_after_tip: 400,
   too_many_slots: 400,
+  too_many_blocks: 400,
   too_far_ahead: 409,
   devnet_unavailable: 503,
 }));
@@ -23,6 +24,7 @@ const moving = {
   400: "`bad_request`, `slot_not_after_tip`, `too_many_slots`: more than 1,000,000 after the newest block",
   409: "`too_far_ahead`: the devnet's clock would be more than 100 years ahead",
 };
+const jumping = { ...moving, 400: "`bad_request`, `slot_not_after_tip`, `too_many_blocks`: more than 10,000" };
 
 /** Where a jump goes: exactly one member is there. */
 function jumpTarget(body: Omit<z.output<typeof api.advanceBody>, "blocks">): JumpTarget {
@@ -67,7 +69,7 @@ export function timeRoutes(app: OpenAPIHono, devnet: Devnet): void {
       "whose slot is in their validity interval; those that expire are dropped.",
     body: api.advanceBody,
     answer: api.madeBlocks,
-    refusals: moving,
+    refusals: jumping,
   }, async ({ body, context }) => {
     const made = answered(await devnet.advance(jumpTarget(body), body.blocks, context.req.raw.signal));
     return view(made.blocks, made.tip);

@@ -2,8 +2,10 @@
 import { describe, expect, test } from "vitest";
 import {
   checkAhead,
+  checkJump,
   checkReach,
   type JumpBlocks,
+  MOST_BLOCKS,
   MOST_SLOTS,
   nextInJump,
   targetSlot,
@@ -50,6 +52,17 @@ describe("the blocks of a jump", () => {
     expect(walk(0, 3, "sparse", 1)).toEqual([1, 2, 3]);
     expect(walk(0, 9, "sparse", 4.5)).toEqual([4, 8, 9]);
   });
+});
+
+test("a jump is limited by its blocks, however many slots it has", () => {
+  expect(checkJump(10, 10, "one", terms)).toMatchObject({ error: { code: "slot_not_after_tip" } });
+  expect(checkJump(0, MOST_BLOCKS * 50, "one", terms).ok).toBe(true);
+  expect(checkJump(0, MOST_BLOCKS * 50 + 1, "one", terms)).toMatchObject({
+    error: { code: "too_many_blocks", details: { epochs: MOST_BLOCKS, limit: MOST_BLOCKS } },
+  });
+  expect(checkJump(7, 7 + MOST_BLOCKS, "every", terms).ok).toBe(true);
+  expect(checkJump(7, 8 + MOST_BLOCKS, "every", terms)).toMatchObject({ error: { code: "too_many_blocks" } });
+  expect(checkJump(-1, 90 * 86_400, "one", { ...terms, epochLength: 432_000 }).ok).toBe(true);
 });
 
 test("limits: after the newest block, within so many slots of it, within a century of the clock", () => {

@@ -1,0 +1,105 @@
+/** The commands of the devnet's clock: `arbor devnet time`, `advance`, `next` and `mining`. */
+import { type Command, Option } from "commander";
+import type { JumpBlocks, MiningMode, TimeTarget } from "#src/client/devnet.ts";
+import { define, wholeNumber } from "#src/cli/arbor/command.ts";
+import { CliError } from "#src/cli/error.ts";
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/** Seconds of a duration such as `90s`, `12h` or `1d12h`. @throws {CliError} `bad_duration`. */
+function secondsOf(duration: string): number {
+  const parts = [...duration.matchAll(/(\d+)([smhdw])/g)];
+  const seconds = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_SECONDS[unit ?? ""] ?? 0), 0);
+  if (parts.map(([part]) => part).join("") === duration && seconds > 0) return seconds;
+  throw new CliError(`${duration} is not a duration such as 90s, 12h or 1d12h.`, "bad_duration");
+}
+
+/** Milliseconds since 1970 of a date and time. @throws {CliError} `bad_time`. */
+function millisecondsOf(text: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new CliError(`${text} is not a time such as 2026-12-24T18:00:00Z.`, "bad_time");
+  return time;
+}
+
+/** Adds the commands of the devnet's clock. */
+export function timeCommands(parent: Command): void {
+  const slot = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+
+  define(parent, { usage: "time", description: "the devnet's clock", example: "devnet time" }, async (
+    { devnet, output },
+  ) => {
+    const time = await devnet.time();
+    output.record(time, [
+      ["slot", time.slot],
+      ["time", new Date(time.time).toISOString()],
+      ["ahead of this machine's clock", `${time.offsetSlots} slots`],
+      ["slot of the next block", time.nextSlot],
+      ["mining", time.mode],
+    ]);
+  });
+
+  define<Omit<TimeTarget, "toTime"> & { toTime?: string; blocks?: JumpBlocks }, [string?]>(parent, {
+    usage: "advance",
+    description: "move the devnet's clock at once, print the new slot",
+    example: "devnet advance 30d",
+  }, async ({ devnet, output, options: { slots, epochs, toSlot, toEpoch, toTime, blocks } }, duration) => {
+    const targets: TimeTarget[] = [
+      ...(duration === undefined ? [] : [{ seconds: secondsOf(duration) }]),
+      ...(toTime === undefined ? [] : [{ toTime: millisecondsOf(toTime) }]),
+      ...Object.entries({ slots, epochs, toSlot, toEpoch }).flatMap(([name, n]) =>
+        n === undefined ? [] : [{ [name]: n }]
+      ),
+    ];
+    const [target] = targets;
+    if (target === undefined || targets.length > 1) {
+      throw new CliError(
+        "Exactly one of a duration, --slots, --epochs, --to-slot, --to-time and --to-epoch is required.",
+        "bad_options",
+      );
+    }
+    const answer = await devnet.advance(target, blocks);
+    output.value(String(answer.slot), answer);
+  }).argument("[duration]", "how far: 90s, 45m, 12h, 30d, 2w, 1d12h")
+    .option("--slots <n>", "so many slots", wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option("--epochs <n>", "into the first slot of the epoch so many after this one", wholeNumber(1, 1_000_000))
+    .option("--to-slot <slot>", "to this slot", slot)
+    .option("--to-time <time>", "to the slot of a date and time, such as 2026-12-24T18:00:00Z")
+    .option("--to-epoch <epoch>", "to the first slot of this epoch", slot)
+    .addOption(
+      new Option("--blocks <which>", "other blocks on the way: none, one each less than 3k/f slots, one in each slot")
+        .choices(["one", "sparse", "every"]),
+    );
+
+  define<{ slot?: number; time?: string }>(parent, {
+    usage: "next",
+    description: "set the slot or the time of the next block, however it is made",
+    example: "devnet next --time 2026-12-24T18:00:00Z",
+  }, async ({ devnet, output, options: { slot, time } }) => {
+    const next = slot !== undefined ? { slot } : time !== undefined ? { time: millisecondsOf(time) } : undefined;
+    if (next === undefined || (slot !== undefined && time !== undefined)) {
+      throw new CliError("Exactly one of --slot and --time is required.", "bad_options");
+    }
+    await devnet.setNext(next);
+    const { nextSlot } = await devnet.time();
+    output.value(String(nextSlot), { nextSlot });
+  }).option("--slot <slot>", "slot of the next block", slot)
+    .option("--time <time>", "its time; one between slots is rounded up");
+
+  define<{ blockMs?: number }>(parent, {
+    usage: "mining <mode>",
+    description: "when blocks are made: interval, submit (with each transaction) or manual",
+    example: "devnet mining submit",
+  }, async ({ devnet, output, options: { blockMs } }, mode) => {
+    const answer = await devnet.setMining(modeOf(mode!), blockMs);
+    output.value(mode!, { mode, ...answer });
+  }).option("--block-ms <ms>", "milliseconds between blocks of interval", wholeNumber(1, 3_600_000));
+}
+
+const MODES: readonly MiningMode[] = ["interval", "submit", "manual"];
+
+/** A mode of mining. @throws {CliError} `bad_options`. */
+function modeOf(text: string): MiningMode {
+  const mode = MODES.find((one) => one === text);
+  if (mode === undefined) throw new CliError(`${text} is not one of ${MODES.join(", ")}.`, "bad_options");
+  return mode;
+}
