@@ -54,7 +54,7 @@ let library: readonly (readonly [name: string, page: Page])[] | undefined;
 function swaggerUi() {
   const { resolve } = createRequire(import.meta.url);
   const file = (name: string, type: string) =>
-    [name, pageOf(type, readFileSync(resolve(`swagger-ui-dist/${name}`), "utf8"))] as const;
+    [name, pageOf(type, readFileSync(resolve(`#swagger-ui/${name}`), "utf8"))] as const;
   return library ??= [file("swagger-ui-bundle.js", "text/javascript"), file("swagger-ui.css", "text/css")];
 }
 

@@ -13,12 +13,31 @@ import { addressText, baseAddress, rewardAddress } from "#src/cardano/address.ts
 import { accountKey, derivePath, ROLES, rootKey } from "#src/cardano/keys/derivation.ts";
 import { keyHash, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { mnemonicEntropy } from "#src/cardano/keys/mnemonic.ts";
-import { DevnetClient, type DevnetSnapshot, type DevnetTip } from "#src/client/devnet.ts";
+import {
+  DevnetClient,
+  type DevnetSnapshot,
+  type DevnetTime,
+  type DevnetTip,
+  type JumpBlocks,
+  type MadeBlocks,
+  type MiningMode,
+  type TimeTarget,
+} from "#src/client/devnet.ts";
 import { call } from "#src/client/http.ts";
 import { SERVER } from "#src/packages/devnetServer.ts";
 
 export { ApiError } from "#src/client/http.ts";
-export { DevnetClient, type DevnetNetwork, type DevnetSnapshot, type DevnetTip } from "#src/client/devnet.ts";
+export {
+  DevnetClient,
+  type DevnetNetwork,
+  type DevnetSnapshot,
+  type DevnetTime,
+  type DevnetTip,
+  type JumpBlocks,
+  type MadeBlocks,
+  type MiningMode,
+  type TimeTarget,
+} from "#src/client/devnet.ts";
 
 /** Options of `startDevnet`. */
 export interface DevnetOptions {
@@ -26,7 +45,12 @@ export interface DevnetOptions {
   readonly blockMs?: number;
   /** Milliseconds of a slot, 100 by default. A slot has at most one block. */
   readonly slotMs?: number;
-  /** Slots of an epoch, 600 by default. */
+  /**
+   * When blocks are made: `interval` every `blockMs` (the default), `submit` with each accepted transaction before the
+   * submission is answered, `manual` by `block`, `fund` and jumps in time only.
+   */
+  readonly mining?: MiningMode;
+  /** Slots of an epoch, 600 by default. A jump in time makes a block in each epoch: tests over weeks take long epochs. */
   readonly epochSlots?: number;
   /** Number of funded accounts, 20 by default, and their ada, 10,000 by default. */
   readonly accounts?: number;
@@ -85,6 +109,21 @@ export interface SnapshotHandle extends DevnetSnapshot {
   delete(): Promise<void>;
 }
 
+/** A time ahead. The members are added up. */
+export interface Duration {
+  readonly days?: number;
+  readonly hours?: number;
+  readonly minutes?: number;
+  readonly seconds?: number;
+}
+
+/** How slots and times go together, in the form of `SLOT_CONFIG_NETWORK` of Lucid, Mesh and Blaze: milliseconds. */
+export interface DevnetSlotConfig {
+  readonly zeroTime: number;
+  readonly zeroSlot: number;
+  readonly slotLength: number;
+}
+
 /** A running devnet. Every method throws `ApiError` where the devnet refuses or does not respond. */
 export interface TestDevnet extends AsyncDisposable {
   readonly urls: DevnetUrls;
@@ -93,14 +132,33 @@ export interface TestDevnet extends AsyncDisposable {
   readonly accounts: readonly DevnetAccount[];
   /** Sends lovelace from the faucet; resolves with the transaction's hash when a block has it. */
   fund(address: string, lovelace: bigint): Promise<string>;
-  /** Makes blocks now; gives the newest. */
-  block(count?: number): Promise<DevnetTip>;
+  /** Makes blocks now, in the next slots, or `gap` slots apart; gives the newest. `empty` leaves the mempool as it is. */
+  block(count?: number, options?: { readonly gap?: number; readonly empty?: boolean }): Promise<DevnetTip>;
+  /** The devnet's clock: the current slot, its time, and the slot of the next block. */
+  time(): Promise<DevnetTime>;
+  /** The current time of the devnet. Use it in place of `new Date()`: after a jump it is ahead of the machine's clock. */
+  now(): Promise<Date>;
+  /** Which slot begins when; it never changes. */
+  slotConfig(): Promise<DevnetSlotConfig>;
+  /**
+   * Moves the clock at once: by a duration, by slots or epochs, or to a slot, a time (ms since 1970) or an epoch. The
+   * mempool is in the first block on the way whose slot is valid for it.
+   *
+   * @throws {ApiError} `too_many_blocks` where the jump enters more than 10,000 epochs: start with `epochSlots`.
+   */
+  advance(to: Duration | TimeTarget, blocks?: JumpBlocks): Promise<MadeBlocks>;
+  /** Sets the slot of the next block, or its time (ms since 1970), however that block is made. */
+  setNext(next: { readonly slot: number } | { readonly time: number }): Promise<void>;
+  /** Changes when blocks are made. */
+  setMining(mode: MiningMode, blockMs?: number): Promise<void>;
   /** Undoes blocks; their transactions return to the mempool, or are discarded with `drop`. */
   rollback(count: number, options?: { readonly drop?: boolean }): Promise<DevnetTip>;
   /** Enters the next epochs now; gives the newest block. */
   epochs(count?: number): Promise<DevnetTip>;
   /** Saves the state: its block and its mempool. A snapshot without a name gets one. */
   snapshot(name?: string): Promise<SnapshotHandle>;
+  /** Runs `work` and goes back to the state before it, also where it throws: chain, mempool, clock and mining. */
+  withSnapshot<T>(work: () => Promise<T>): Promise<T>;
   /** Ends the devnet and removes its data. */
   stop(): Promise<void>;
 }
@@ -142,27 +200,53 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<TestDevn
   const server = await startServer(options);
   const client = new DevnetClient(server.urls.admin);
   let snapshots = 0;
+  const snapshot = async (name = `snapshot-${process.pid}-${++snapshots}`): Promise<SnapshotHandle> => ({
+    ...await client.saveSnapshot(name),
+    restore: () => client.restoreSnapshot(name),
+    delete: () => client.deleteSnapshot(name),
+  });
   return {
     urls: server.urls,
     client,
     accounts: Array.from({ length: options.accounts ?? 20 }, (_, index) => accountOf(index)),
     fund: async (address, lovelace) => {
       const hash = await client.fund(address, lovelace);
-      if (options.blockMs === 0) await client.blocks();
+      if ((await client.time()).mode === "manual") await client.blocks();
       while (await isWaiting(client, hash)) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       return hash;
     },
-    block: async (count = 1) => (await client.blocks(count)).tip,
+    block: async (count = 1, blocks) => (await client.blocks(count, blocks)).tip,
+    time: () => client.time(),
+    now: async () => new Date((await client.time()).time),
+    slotConfig: async () => {
+      const { genesisTime, slotLength } = await client.tip();
+      return { zeroTime: genesisTime, zeroSlot: 0, slotLength };
+    },
+    advance: (to, blocks) => client.advance(targetOf(to), blocks),
+    setNext: async (next) => void await client.setNext(next),
+    setMining: async (mode, blockMs) => void await client.setMining(mode, blockMs),
     rollback: (blocks, rollback) => client.rollback({ blocks }, rollback),
     epochs: async (count = 1) => (await call<{ tip: DevnetTip }>(client.base, "POST", "/epochs", { count })).tip,
-    snapshot: async (name = `snapshot-${process.pid}-${++snapshots}`) => ({
-      ...await client.saveSnapshot(name),
-      restore: () => client.restoreSnapshot(name),
-      delete: () => client.deleteSnapshot(name),
-    }),
+    snapshot,
+    withSnapshot: async (work) => {
+      const before = await snapshot();
+      try {
+        return await work();
+      } finally {
+        await before.restore();
+        await before.delete();
+      }
+    },
     stop: server.stop,
     [Symbol.asyncDispose]: server.stop,
   };
+}
+
+/** A duration in seconds; other targets as they are. */
+function targetOf(to: Duration | TimeTarget): TimeTarget {
+  if (!("days" in to || "hours" in to || "minutes" in to)) return to;
+  const { days = 0, hours = 0, minutes = 0, seconds = 0, ...others } = to as Duration & TimeTarget;
+  return { ...others, seconds: ((days * 24 + hours) * 60 + minutes) * 60 + seconds };
 }
 
 async function isWaiting({ base }: DevnetClient, hash: string): Promise<boolean> {
@@ -194,6 +278,7 @@ function argumentsOf(options: DevnetOptions): string[] {
   const values: Readonly<Record<string, string | number | undefined>> = {
     "block-ms": options.blockMs ?? 100,
     "slot-ms": options.slotMs ?? 100,
+    mining: options.mining,
     "epoch-slots": options.epochSlots,
     accounts: options.accounts,
     "accounts-ada": options.accountsAda,

@@ -19,7 +19,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { VERSION } from "#src/base/version.ts";
 import { writeServer } from "#src/packages/packServer.ts";
 
@@ -139,6 +139,7 @@ async function packLibrary(
   for (const [specifier, source] of Object.entries(entries)) {
     await build({
       ...common,
+      ...readable,
       entryPoints: { [fileOf(specifier)]: path.join(here, source) },
       outdir: path.join(folder, "dist"),
       platform: "browser",
@@ -168,25 +169,39 @@ async function packLibrary(
 
 async function packDevnet(declared: ReadonlyMap<string, string>, folder: string, dist: string) {
   const { name, description, keywords } = DEVNET;
-  await build({
+  const entry: BuildOptions = {
     ...common,
+    ...readable,
     entryPoints: { index: path.join(here, "devnet.ts") },
     outdir: path.join(folder, "dist"),
     platform: "node",
     target: "node20",
     plugins: [packedServer],
+  };
+  await build(entry);
+  await build({
+    ...entry,
+    format: "cjs",
+    outExtension: { ".js": ".cjs" },
+    define: { "import.meta.url": "importMetaUrl" },
+    banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
   });
   const file = path.join(folder, "dist", "index.js");
   // what `AsyncDisposable` is, for consumers whose library is older
   const types = `/// <reference lib="esnext.disposable" />\n${declared.get(nameOf(name)) ?? ""}`;
-  writeFileSync(path.join(folder, "dist", "index.d.ts"), types);
-  const dependencies = await writeServer(root, path.join(folder, "server"));
+  for (const extension of ["ts", "cts"]) writeFileSync(path.join(folder, "dist", `index.d.${extension}`), types);
+  const { dependencies, optional } = await writeServer(root, path.join(folder, "server"));
   return tarball(folder, dist, { ".": gzipSync(readFileSync(file), { level: 9 }).length }, name, {
     description,
     keywords,
     dependencies,
+    peerDependencies: optional,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(optional).map((name) => [name, { optional: true }])),
     exports: {
-      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      ".": {
+        import: { types: "./dist/index.d.ts", default: "./dist/index.js" },
+        require: { types: "./dist/index.d.cts", default: "./dist/index.cjs" },
+      },
       "./package.json": "./package.json",
     },
     files: ["dist", "server"],
@@ -255,6 +270,9 @@ const common = {
   metafile: true,
   logLevel: "silent",
 } as const;
+
+/** Libraries are read and debugged by those who use them, and bundled again by theirs: programs are neither. */
+const readable = { minify: false, sourcemap: true, sourcesContent: true } as const;
 
 /** The second entries of a package use the errors of its first, so that `instanceof` holds. */
 const sharedErrors: Plugin = {

@@ -13,6 +13,14 @@ const FOLDERS = ["src", "actors", "machines"];
 const LEFT_OUT = /^src\/(cli|packages)\/(?!devnetProcess\.ts$)|^src\/pages\/.*\.tsx?$/;
 /** The name of a module's file, in an import or as the URL of a thread. */
 const MODULE = /(["'])((?:\.{1,2}|#(?:src|actors|machines))\/[^"'\n]*)\.ts\1/g;
+/**
+ * Libraries that a devnet does not need: those of the provider for Blockfrost, which bring 60 MB, and the bundler, because
+ * the pages are bundled.
+ */
+const OPTIONAL: readonly string[] = ["@blaze-cardano/core", "@blaze-cardano/query", "esbuild"];
+/** The files of Swagger UI that the server serves, and its licence. The library's own package reports each installation. */
+const SWAGGER_UI = ["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"];
+const SWAGGER_FOLDER = "assets/swagger-ui";
 /** A thread on Node 20 without TypeScript. */
 const NODE_THREAD = "src/app/threads/threadNode.js";
 
@@ -23,8 +31,14 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** Writes the server of a checkout into a folder; gives the libraries that it uses, with their versions. */
-export async function writeServer(root: string, folder: string): Promise<Record<string, string>> {
+/** Libraries with their versions. */
+export type Libraries = Readonly<Record<string, string>>;
+
+/** Writes the server of a checkout into a folder; gives the libraries that it uses, and those that few use. */
+export async function writeServer(
+  root: string,
+  folder: string,
+): Promise<{ readonly dependencies: Libraries; readonly optional: Libraries }> {
   const { version, imports, dependencies } = JSON.parse(
     readFileSync(path.join(root, "package.json"), "utf8"),
   ) as Manifest;
@@ -51,8 +65,17 @@ export async function writeServer(root: string, folder: string): Promise<Record<
     }
   }
   await writePages(root, folder);
-  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module", version, imports }) + "\n");
-  return Object.fromEntries(Object.entries(dependencies).filter(([name]) => used.has(name)));
+  mkdirSync(path.join(folder, SWAGGER_FOLDER), { recursive: true });
+  for (const name of SWAGGER_UI) {
+    copyFileSync(path.join(root, "node_modules/swagger-ui-dist", name), path.join(folder, SWAGGER_FOLDER, name));
+  }
+  const packed = { ...imports, "#swagger-ui/*": `./${SWAGGER_FOLDER}/*` };
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module", version, imports: packed }) + "\n");
+  const chosen = (optional: boolean) =>
+    Object.fromEntries(
+      Object.entries(dependencies).filter(([name]) => used.has(name) && OPTIONAL.includes(name) === optional),
+    );
+  return { dependencies: chosen(false), optional: chosen(true) };
 }
 
 /** Writes the bundles of the pages, which a checkout makes on the first request. */

@@ -31,6 +31,8 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const hasNode = spawnSync("node", ["--version"]).status === 0 && spawnSync("npm", ["--version"]).status === 0;
 if (!hasNode) console.warn("SKIPPED: the package of the devnet was not used, it needs node and npm.");
 
+const EXAMPLES = ["devnet.test.ts", "vesting.test.ts"];
+
 /** A program that uses every member; it prints a line of JSON, and another one once it is `left`. */
 const PROGRAM = `
 import { ApiError, startDevnet } from "@arbor-cardano/devnet";
@@ -62,6 +64,20 @@ await named.restore();
 heights.push(await at());
 counts.push(await utxos());
 const { slot } = await devnet.epochs(2);
+const clock = await devnet.time();
+const { zeroTime, zeroSlot, slotLength } = await devnet.slotConfig();
+const timed = (slot) => zeroTime + (slot - zeroSlot) * slotLength;
+const times = [timed(clock.slot) === clock.time];
+await devnet.withSnapshot(async () => {
+  const { time } = await devnet.advance({ minutes: 1, seconds: 5 });
+  times.push(time - clock.time >= 65_000, (await devnet.now()).getTime() >= time);
+  await devnet.advance({ toEpoch: 100 });
+  await devnet.setNext({ slot: 5_100 });
+  times.push((await devnet.block(2, { gap: 3, empty: true })).slot);
+  await devnet.setMining("submit");
+  times.push((await devnet.time()).mode);
+});
+times.push((await devnet.time()).mode, (await devnet.client.tip()).slot === slot);
 await named.delete();
 const refused = await named.restore().catch((error) => error instanceof ApiError ? error.code : error);
 const [host, port] = urls.nodeTcp.split(":");
@@ -70,7 +86,7 @@ const reached = await new Promise((resolve) => {
   socket.on("error", () => resolve(false));
 });
 await devnet.stop();
-console.log(JSON.stringify({ accounts, counts, heights, hash, epochs: slot >= 100, refused, reached, services: urls.tokens === undefined }));
+console.log(JSON.stringify({ accounts, counts, heights, hash, epochs: slot >= 100, refused, reached, times, services: urls.tokens === undefined }));
 `;
 
 let home: string;
@@ -90,7 +106,7 @@ beforeAll(async () => {
   }
   writeFileSync(path.join(home, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   writeFileSync(path.join(home, "program.mjs"), PROGRAM);
-  copyFileSync(path.join(root, "examples", "devnet.test.ts"), path.join(home, "devnet.test.ts"));
+  for (const name of EXAMPLES) copyFileSync(path.join(root, "examples", name), path.join(home, name));
 }, 1_800_000);
 afterAll(() => {
   if (home) rmSync(home, { recursive: true, force: true });
@@ -120,9 +136,12 @@ const RUNTIMES: readonly (readonly [name: string, command: readonly string[]])[]
 describe.skipIf(!hasNode)("the package of the devnet", () => {
   it("names every library that its server imports, with the version of this checkout", () => {
     const folder = path.join(home, "node_modules", "@arbor-cardano", "devnet");
-    const { dependencies, exports } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+    const { dependencies, peerDependencies, exports } = JSON.parse(
+      readFileSync(path.join(folder, "package.json"), "utf8"),
+    );
     const { dependencies: all } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-    expect(all).toMatchObject(dependencies);
+    const named = { ...dependencies, ...peerDependencies };
+    expect(all).toMatchObject(named);
     expect(Object.keys(exports)).toContain(".");
     const modules = readdirSync(path.join(folder, "server"), { recursive: true, encoding: "utf8" });
     expect(modules.filter((file) => file.endsWith(".ts"))).toEqual([]);
@@ -139,7 +158,7 @@ describe.skipIf(!hasNode)("the package of the devnet", () => {
         .map((name) => name.split("/").slice(0, name.startsWith("@") ? 2 : 1).join("/")),
     );
     expect(imported.size).toBeGreaterThan(10);
-    expect([...imported].filter((name) => !Object.hasOwn(dependencies, name))).toEqual([]);
+    expect([...imported].filter((name) => !Object.hasOwn(named, name))).toEqual([]);
   });
 
   it("compiles in a strict consumer without types of others", () => {
@@ -172,10 +191,10 @@ describe.skipIf(!hasNode)("the package of the devnet", () => {
     expect(found).toEqual([]);
   });
 
-  it("runs the example with vitest on Node", async () => {
+  it("runs the examples with vitest on Node", async () => {
     const vitest = path.join(home, "node_modules", "vitest", "vitest.mjs");
-    const { code, out } = await run(["node", vitest, "run", "--root", home, "devnet.test.ts"]);
-    expect([code, out]).toEqual([0, expect.stringMatching(/3 passed/)]);
+    const { code, out } = await run(["node", vitest, "run", "--root", home, ...EXAMPLES]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/4 passed/)]);
   });
 
   it.each(RUNTIMES)("starts, pays, rolls back and restores on %s", async (_, command) => {
@@ -196,6 +215,7 @@ describe.skipIf(!hasNode)("the package of the devnet", () => {
       epochs: true,
       refused: "snapshot_unknown",
       reached: true,
+      times: [true, true, true, 5_103, "submit", "manual", true],
       services: true,
     });
   });
