@@ -3,14 +3,17 @@ import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import type { Log } from "#src/base/log.ts";
 import { type Account, ANYBODY, type Authenticator, SERVICE } from "#src/embedded/nats/authenticator.ts";
+import { BEFORE_CONNECT, connectFields, connectOptions } from "#src/embedded/nats/connectOptions.ts";
 import { credentialsOf } from "#src/embedded/nats/credentials.ts";
 import type { EndpointStats, PublishedMessage } from "#src/embedded/nats/hub.ts";
+import { InputShare, type InputSwitch } from "#src/embedded/nats/inputShare.ts";
 import type { EndpointLimits } from "#src/embedded/nats/limits.ts";
 import { type RoutedSubscription, SubscriptionRoutes } from "#src/embedded/nats/routes.ts";
-import { OutputBuffer } from "#src/embedded/nats/outputBuffer.ts";
+import { Outgoing } from "#src/embedded/nats/outgoing.ts";
 import { NatsParser, type ParserOperations } from "#src/embedded/nats/parser.ts";
 import { deniedPart, isInbox, mayPublish, maySubscribe, type Rights } from "#src/embedded/nats/rights.ts";
-import { isLiteral, isSubscription, isWithin, overlap } from "#src/embedded/nats/subjects.ts";
+import { isLiteral, isSubscription, isWithin } from "#src/embedded/nats/subjects.ts";
+import { type CountedSubscription, SubscriptionSet } from "#src/embedded/nats/subscriptionSet.ts";
 
 /** The answer to a request without subscribers. */
 const NO_RESPONDERS = Buffer.from("NATS/1.0 503\r\n\r\n");
@@ -19,8 +22,7 @@ const NO_RESPONDERS = Buffer.from("NATS/1.0 503\r\n\r\n");
 export interface AcceptedSocket {
   /** The connection; with TLS, its decrypted side. */
   readonly socket: Socket;
-  /** Stops and continues reading. */
-  readonly input: { hold(): void; release(): void };
+  readonly input: InputSwitch;
   /** The client's address. */
   readonly address: string | undefined;
   /** The INFO line, unless it was sent already. */
@@ -30,15 +32,10 @@ export interface AcceptedSocket {
 }
 
 /** A subscription of a connection. */
-export interface ClientSubscription extends RoutedSubscription {
+export interface ClientSubscription extends RoutedSubscription, CountedSubscription {
   readonly connection: ClientConnection;
-  readonly sid: string;
-  /** The tokens of its subject. */
-  readonly tokens: readonly string[];
   /** Patterns of messages that it matches and its connection must not get. */
   readonly denied: readonly string[];
-  /** How many other subscriptions of the same guest may match the same message. */
-  overlaps: number;
   /** The set to which it was added. */
   readonly routes: SubscriptionRoutes<ClientSubscription>;
   /** Messages until it lapses. */
@@ -86,52 +83,38 @@ export interface ConnectionHub {
 /** A client connection. The endpoint calls `tick` about once a second. */
 export class ClientConnection implements ParserOperations {
   account: Account = ANYBODY;
-  echo = true;
-  private verbose = true;
-  private pedantic = true;
-  private headers = false;
-  private noResponders = false;
+  options = BEFORE_CONNECT;
   /** Whether the client has authenticated, or has subscribed without doing so. */
   private greeted = false;
   /** A guest's inboxes. Only the endpoint's service delivers to them. */
   inboxes: SubscriptionRoutes<ClientSubscription> | undefined;
-  /** Called when there may be room for more messages of the service. */
-  private readonly waiting = new Set<() => void>();
   /** Whether the payload that is read now was accepted. */
   private accepted = false;
-  private readonly subscriptions = new Map<string, ClientSubscription>();
+  private readonly subscriptions: SubscriptionSet<ClientSubscription>;
   private readonly parser: NatsParser;
-  private readonly output = new OutputBuffer();
-  private flushing = false;
+  private readonly output: Outgoing;
   private readonly since = performance.now();
   private heard = this.since;
   private pinged = 0;
-  /** For each unanswered PING: how many bytes of events were sent before it. */
-  private readonly pings: number[] = [];
-  /** Bytes of events sent to a guest, and those of them before a PING that it has answered. */
-  private sent = 0;
-  private confirmed = 0;
-  /** Bytes read from a guest beyond its share of the elapsed time. */
-  private taken = 0;
-  /** Since when outgoing data waits that the client does not read. */
-  private stalledSince: number | undefined;
+  private readonly input: InputShare;
   private closedAt: number | undefined;
-  /** Whether a password is being checked; nothing is read in the meantime. */
-  private checking = false;
-  /** Whether nothing is read for now. */
-  private held = false;
   private readonly socket: Socket;
 
   constructor(private readonly hub: ConnectionHub, private readonly origin: AcceptedSocket) {
     const { socket } = origin;
     this.socket = socket;
     this.parser = new NatsParser(hub.limits, this);
+    this.subscriptions = new SubscriptionSet(hub.limits, () => this.rights.guest);
+    this.input = new InputShare(origin.input, () => hub.guestInput);
+    this.output = new Outgoing({
+      socket,
+      limits: hub.limits,
+      stats: hub.stats,
+      isGuest: () => this.rights.guest,
+      tooSlow: () => this.cutSlow(),
+    });
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.data(chunk));
-    socket.on("drain", () => {
-      this.stalledSince = undefined;
-      this.roomAgain();
-    });
     socket.on("error", () => socket.destroy());
     // a client that has ended its side gets no messages any more, although the connection takes a moment to close
     socket.on("end", () => this.leave());
@@ -153,7 +136,7 @@ export class ClientConnection implements ParserOperations {
 
   /** Bytes that wait for the client to read. */
   get pending(): number {
-    return this.output.length + this.socket.writableLength;
+    return this.output.pending;
   }
 
   get isGuest(): boolean {
@@ -169,62 +152,24 @@ export class ClientConnection implements ParserOperations {
     this.heard = performance.now();
     this.hub.stats.bytesIn += chunk.length;
     this.parser.read(chunk);
-    if (!this.rights.guest) return;
-    this.taken += chunk.length;
-    if (this.taken > this.hub.guestInput) this.hold();
-  }
-
-  private hold(): void {
-    if (!this.held) this.origin.input.hold();
-    this.held = true;
-  }
-
-  private release(): void {
-    if (!this.held || this.checking) return;
-    this.held = false;
-    this.origin.input.release();
+    if (this.rights.guest) this.input.took(chunk.length);
   }
 
   private leave(): void {
     this.closedAt ??= performance.now();
     this.parser.stop();
-    for (const subscription of this.subscriptions.values()) subscription.routes.remove(subscription);
+    for (const subscription of this.subscriptions.all()) subscription.routes.remove(subscription);
     this.subscriptions.clear();
-    this.roomAgain();
+    this.output.roomAgain();
   }
 
   /** Whether the endpoint's service may send another message; if not, `whenRoom` is called when that may have changed. */
   takes(whenRoom: () => void): boolean {
-    if (!this.isOpen) return true;
-    if (this.rights.guest ? this.hasRoom() : this.pending < this.hub.limits.serviceWindow) return true;
-    this.waiting.add(whenRoom);
-    return false;
-  }
-
-  private roomAgain(): void {
-    const waiting = [...this.waiting];
-    this.waiting.clear();
-    for (const whenRoom of waiting) whenRoom();
+    return !this.isOpen || this.output.takes(whenRoom);
   }
 
   private send(text: string): void {
     this.output.text(text);
-    this.gathered();
-  }
-
-  private gathered(): void {
-    const { pending, guestWindow } = this.hub.limits;
-    // a guest is only sent events that it has room for, so what else waits are answers
-    const over = this.rights.guest ? this.pending - this.unconfirmed > guestWindow : this.pending > pending;
-    if (over) return this.cutSlow();
-    if (this.flushing) return;
-    this.flushing = true;
-    queueMicrotask(() => this.flush());
-  }
-
-  /** Bytes of events that may still be in stream and kernel buffers on their way to a guest. */
-  private get unconfirmed(): number {
-    return this.sent - this.confirmed;
   }
 
   /**
@@ -232,32 +177,18 @@ export class ClientConnection implements ParserOperations {
    * ones.
    */
   hasRoom(): boolean {
-    const { guestWindow } = this.hub.limits;
-    if (this.sent - (this.pings.at(-1) ?? this.confirmed) >= guestWindow / 2) this.sendPing();
-    if (this.unconfirmed < guestWindow) return true;
-    this.stalledSince ??= performance.now();
-    return false;
-  }
-
-  private sendPing(): void {
-    this.pings.push(this.sent);
-    this.send("PING\r\n");
+    return this.output.hasRoom();
   }
 
   /** Writes the buffered output to the socket. */
   flush(): void {
-    this.flushing = false;
-    if (this.output.length === 0 || this.socket.destroyed || this.socket.writableEnded) return;
-    this.hub.stats.bytesOut += this.output.length;
-    if (!this.socket.write(this.output.take())) this.stalledSince ??= performance.now();
-    else if (!this.rights.guest) this.roomAgain();
+    this.output.flush();
   }
 
   /** Sends an error and then ends the connection. */
   close(reason: string): void {
     if (!this.isOpen) return;
-    this.output.text(`-ERR '${reason}'\r\n`);
-    this.flush();
+    this.output.last(`-ERR '${reason}'\r\n`);
     this.end();
   }
 
@@ -283,28 +214,28 @@ export class ClientConnection implements ParserOperations {
       client: this.origin.address,
       pending: this.pending,
     });
-    this.output.take();
+    this.output.drop();
     this.destroy();
   }
 
   /** Checks that the client is alive and reads. */
   tick(now: number): void {
     const { connectMs, pingMs, stallMs } = this.hub.limits;
+    const { stalledSince, unanswered } = this.output;
     if (this.closedAt !== undefined) {
       if (now - this.closedAt > 1_000) this.socket.destroy();
-    } else if (this.stalledSince !== undefined && now - this.stalledSince > stallMs) this.cutSlow();
+    } else if (stalledSince !== undefined && now - stalledSince > stallMs) this.cutSlow();
     else if (!this.greeted && now - this.since > connectMs) this.close("Authentication Timeout");
     else if (now - Math.max(this.heard, this.pinged) > pingMs) {
-      if (this.pings.length >= 2) return this.close("Stale Connection");
+      if (unanswered >= 2) return this.close("Stale Connection");
       this.pinged = now;
-      this.sendPing();
+      this.output.ping();
     }
-    this.taken = Math.max(0, this.taken - this.hub.guestInput);
-    if (this.taken <= this.hub.guestInput) this.release();
+    this.input.tick();
   }
 
   private acknowledge(): void {
-    if (this.verbose) this.send("+OK\r\n");
+    if (this.options.verbose) this.send("+OK\r\n");
   }
 
   /** Sends an error about missing rights; the connection stays open. */
@@ -315,10 +246,7 @@ export class ClientConnection implements ParserOperations {
   }
 
   private greet(): boolean {
-    if (this.origin.serviceOnly && this.account !== SERVICE) {
-      this.violation();
-      return false;
-    }
+    if (this.origin.serviceOnly && this.account !== SERVICE) return this.violation();
     if (this.greeted) return true;
     if (!this.hub.admits(this)) {
       this.close("maximum connections exceeded");
@@ -328,31 +256,25 @@ export class ClientConnection implements ParserOperations {
   }
 
   connect(json: string): void {
-    let fields: Record<string, unknown>;
-    try {
-      const value: unknown = JSON.parse(json);
-      if (typeof value !== "object" || value === null) return this.broken();
-      fields = { ...value };
-    } catch {
-      return this.broken();
-    }
+    const fields = connectFields(json);
+    if (fields === undefined) return this.broken();
     const found = this.hub.authenticator.check(credentialsOf(fields), this.origin.address, () => this.isOpen);
     if (!(found instanceof Promise)) return this.authenticated(found, fields);
-    this.checking = true;
     this.parser.hold();
-    this.hold();
+    this.input.check(true);
     void found.then((account) => {
-      this.checking = false;
+      // first: another CONNECT may follow among what has arrived, and hold again
+      this.input.check(false);
       if (!this.isOpen) return;
       this.authenticated(account, fields);
       this.parser.resume();
-      this.release();
     });
   }
 
-  private violation(): void {
+  private violation(): false {
     this.hub.stats.refused++;
     this.close("Authorization Violation");
+    return false;
   }
 
   /** Ends the connection if its account no longer exists as it was. */
@@ -361,19 +283,15 @@ export class ClientConnection implements ParserOperations {
   }
 
   private authenticated(account: Account | undefined, fields: Record<string, unknown>): void {
-    if (account === undefined) return this.violation();
+    if (account === undefined) return void this.violation();
     if (account.rights !== this.rights) {
       // another CONNECT on the same connection: what the earlier account was subscribed to may not be this one's
-      for (const subscription of [...this.subscriptions.values()]) this.drop(subscription);
+      for (const subscription of this.subscriptions.all()) this.drop(subscription);
     }
     this.account = account;
     if (!this.greet()) return;
-    this.verbose = fields.verbose === true;
-    this.pedantic = fields.pedantic === true;
-    this.echo = fields.echo !== false;
-    this.headers = fields.headers === true;
-    this.noResponders = fields.no_responders === true;
-    if (this.noResponders && !this.headers) return this.close("No Responders Requires Headers Support");
+    this.options = connectOptions(fields);
+    if (this.options.noResponders && !this.options.headers) return this.close("No Responders Requires Headers Support");
     this.acknowledge();
   }
 
@@ -386,12 +304,9 @@ export class ClientConnection implements ParserOperations {
   }
 
   pong(): void {
-    const confirmed = this.pings.shift();
-    if (confirmed === undefined || confirmed === this.confirmed) return;
-    this.confirmed = confirmed;
-    this.stalledSince = undefined;
+    if (!this.output.pong()) return;
     this.hub.guests.wake();
-    this.roomAgain();
+    this.output.roomAgain();
   }
 
   subscribe(subject: string, queue: string, sid: string): void {
@@ -402,12 +317,11 @@ export class ClientConnection implements ParserOperations {
       return this.refuse(`Permissions Violation for Subscription to "${subject}"${using}`);
     }
     if (!this.greet()) return;
-    if (!this.subscriptions.has(sid)) {
+    if (this.subscriptions.get(sid) === undefined) {
       const { guest } = this.rights;
       const tokens = subject.split(".");
-      const others = this.overlapping(tokens);
-      if (guest && !this.mayAdd(others)) return this.refuse("maximum subscriptions exceeded");
-      for (const other of others) other.overlaps++;
+      const others = this.subscriptions.overlapping(tokens);
+      if (guest && !this.subscriptions.mayAdd(others)) return this.refuse("maximum subscriptions exceeded");
       const subscription = {
         connection: this,
         subject,
@@ -421,29 +335,12 @@ export class ClientConnection implements ParserOperations {
         max: Infinity,
         delivered: 0,
       };
-      this.subscriptions.set(sid, subscription);
+      this.subscriptions.add(subscription, others);
       if (guest && !inbox) this.hub.guests.add(subscription);
       else subscription.routes.add(subscription);
       this.hub.service?.subscribed();
     }
     this.acknowledge();
-  }
-
-  /**
-   * Whether a guest may add a subscription, which overlaps some of those it has: there must not be too many, and not
-   * too many that match one message. Subscriptions that match one message overlap each other: more than `guestCopies`
-   * of them would each overlap as many others.
-   */
-  private mayAdd(overlapping: readonly ClientSubscription[]): boolean {
-    const { guestSubscriptions, guestCopies } = this.hub.limits;
-    if (this.subscriptions.size >= guestSubscriptions) return false;
-    return overlapping.filter(({ overlaps }) => overlaps + 1 >= guestCopies).length < guestCopies;
-  }
-
-  /** A guest's subscriptions that may match the same message as one with these tokens. */
-  private overlapping(tokens: readonly string[]): ClientSubscription[] {
-    if (!this.rights.guest) return [];
-    return [...this.subscriptions.values()].filter((other) => overlap(other.tokens, tokens));
   }
 
   unsubscribe(sid: string, max: number): void {
@@ -456,9 +353,8 @@ export class ClientConnection implements ParserOperations {
   }
 
   private drop(subscription: ClientSubscription): void {
-    this.subscriptions.delete(subscription.sid);
+    this.subscriptions.remove(subscription);
     subscription.routes.remove(subscription);
-    for (const other of this.overlapping(subscription.tokens)) other.overlaps--;
   }
 
   accepts(subject: string, length: number): boolean {
@@ -473,14 +369,14 @@ export class ClientConnection implements ParserOperations {
 
   publish(subject: string, reply: string, headerLength: number, body: Buffer): void {
     if (!this.accepted) return;
-    if (headerLength > 0 && !this.headers) return this.close("Message Headers Not Supported");
-    if (this.pedantic && !isLiteral(subject)) return this.send("-ERR 'Invalid Publish Subject'\r\n");
+    if (headerLength > 0 && !this.options.headers) return this.close("Message Headers Not Supported");
+    if (this.options.pedantic && !isLiteral(subject)) return this.send("-ERR 'Invalid Publish Subject'\r\n");
     this.acknowledge();
     const message = { subject, reply, headerLength, body };
     const served = this.hub.service?.publish(this, message) ?? false;
     if (!mayPublish(this.rights, subject)) return;
     const delivered = this.hub.route(this, message);
-    if (served || delivered > 0 || !reply || !this.noResponders) return;
+    if (served || delivered > 0 || !reply || !this.options.noResponders) return;
     for (const subscription of this.hub.routes.match(reply).plain) {
       if (subscription.connection !== this) continue;
       this.deliver(subscription, {
@@ -495,21 +391,11 @@ export class ClientConnection implements ParserOperations {
   /** Sends a message to one of this client's subscriptions; false if the client is gone or may not get it. */
   deliver(subscription: ClientSubscription, message: PublishedMessage): boolean {
     if (!this.isOpen) return false;
-    const { subject, headerLength } = message;
+    const { subject } = message;
     if (subscription.denied.some((pattern) => isWithin(subject, pattern))) return false;
-    const before = this.output.length;
-    const body = this.headers ? message.body : message.body.subarray(headerLength);
-    const to = message.reply ? `${subject} ${subscription.sid} ${message.reply}` : `${subject} ${subscription.sid}`;
-    this.output.text(
-      headerLength > 0 && this.headers
-        ? `HMSG ${to} ${headerLength} ${body.length}\r\n`
-        : `MSG ${to} ${body.length}\r\n`,
-    );
-    this.output.raw(body);
-    this.output.text("\r\n");
-    if (this.rights.guest) this.sent += this.output.length - before;
+    this.output.message(subscription.sid, message, this.options.headers);
     if (++subscription.delivered >= subscription.max) this.drop(subscription);
-    this.gathered();
+    this.output.gathered();
     return true;
   }
 }

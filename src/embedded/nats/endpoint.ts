@@ -168,7 +168,7 @@ export class EndpointHub implements ConnectionHub {
     const offer = (subscription: ClientSubscription | undefined) => {
       if (!subscription) return false;
       const { connection } = subscription;
-      if (connection === from && !from.echo) return false;
+      if (connection === from && !from.options.echo) return false;
       // a subscription that lapsed earlier while this message was delivered is still in the list
       if (subscription.delivered >= subscription.max || !connection.deliver(subscription, message)) return false;
       delivered++;

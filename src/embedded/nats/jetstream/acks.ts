@@ -1,4 +1,8 @@
 /** Acknowledgements of a consumer's messages: which are open, since when, and which must be delivered again. */
+import type { ConsumerConfig } from "#src/embedded/nats/jetstream/config.ts";
+
+/** Nanoseconds, of which a configuration's durations are. */
+const MILLISECOND = 1e6;
 
 /** An open message. */
 export interface OpenMessage {
@@ -25,6 +29,18 @@ export interface AckPolicy {
   readonly backoffMs: readonly number[];
   /** At most so many deliveries; -1 for any number. */
   readonly maxDeliver: number;
+}
+
+/** The policies that a consumer's configuration sets. */
+export function ackPolicyOf(
+  { ack_policy: policy, ack_wait = 0, backoff = [], max_deliver = -1 }: ConsumerConfig,
+): AckPolicy {
+  return {
+    policy,
+    waitMs: ack_wait / MILLISECOND,
+    backoffMs: backoff.map((wait) => wait / MILLISECOND),
+    maxDeliver: max_deliver,
+  };
 }
 
 export class Acks {

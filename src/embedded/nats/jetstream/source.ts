@@ -4,7 +4,7 @@
  * Assumptions: a message never changes, and none is added at or below the number `last` of a state that was read.
  * Messages are deleted from the beginning only; numbers between may be missing.
  */
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 
 /** The numbered part of a log. */
 export interface SourceState {
@@ -22,6 +22,13 @@ export interface StoredMessage {
   readonly body: Buffer;
   /** When it was stored, in milliseconds since 1970. */
   readonly storedAt: number;
+}
+
+/** The message with its size in a header instead of its body. */
+export function withoutBody({ body, headerLength }: StoredMessage): { headerLength: number; body: Buffer } {
+  const own = headerLength > 0 ? body.toString("latin1", 0, headerLength - 2) : "NATS/1.0\r\n";
+  const headers = Buffer.from(`${own}Nats-Msg-Size: ${body.length - headerLength}\r\n\r\n`, "latin1");
+  return { headerLength: headers.length, body: headers };
 }
 
 /** Messages that a search found, and the number up to which it searched. */
