@@ -10,7 +10,7 @@ import { reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Builders } from "#src/threads/builders.ts";
-import { kindsOf } from "#src/app/kinds.ts";
+import { withKinds } from "#src/app/kinds.ts";
 import { startBuilders } from "#src/app/threads/builders.ts";
 import { Durables } from "#src/embedded/nats/jetstream/durables.ts";
 import { JetStreamService } from "#src/embedded/nats/jetstream/service.ts";
@@ -67,7 +67,7 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const builders = start.hooks.builders ?? ownBuilders(start);
   health.checks.set("database", () => databaseCheck(store));
   health.checks.set("nats", () => busCheck(bus));
-  const context = { ...start, databaseUrl, store, clock, bus, port: network.port, builders };
+  const context = withKinds({ ...start, databaseUrl, store, clock, bus, port: network.port, builders });
   if (nats.endpoint !== undefined) await serveStreams(context, nats.endpoint);
   return context;
 }
@@ -142,10 +142,9 @@ function addressIn(url: string): string {
 
 /** Has the embedded endpoint answer JetStream clients from the log of transitions. */
 async function serveStreams(context: AppContext, endpoint: NatsEndpoint): Promise<void> {
-  const { options, log, stops, store, bus } = context;
+  const { options, log, stops, store, bus, kinds } = context;
   const events = createEventLog({ store, bus, log });
   stops.push(() => Promise.resolve(events.close()));
-  const kinds = kindsOf(context);
   const streams = eventStreams(store, events, kinds, options.keep.history * 3_600_000);
   const service = await JetStreamService.attach(endpoint.attach, {
     streams,

@@ -14,8 +14,10 @@ import { explainListenError } from "#src/embedded/postgres/ports.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
 import { appendInputs, notifyInputs } from "#src/runtime/inputLog.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
 import type { WorkerOptions } from "#src/runtime/worker.ts";
 import type { Queries, Store } from "#src/store/store.ts";
+import type { Vault } from "#src/wallets/vault/vault.ts";
 import type { Options } from "#src/app/options.ts";
 import type { Stop } from "#src/app/stopAll.ts";
 
@@ -79,8 +81,8 @@ export interface Connected<Port> {
   readonly reached: boolean;
 }
 
-/** What the roles work with: connections, and threads for CPU work. */
-export interface AppContext extends StartContext {
+/** The connections of a process, and its threads for CPU work. */
+export interface Connections extends StartContext {
   readonly databaseUrl: string;
   readonly store: Store;
   /** The database's clock. */
@@ -88,6 +90,13 @@ export interface AppContext extends StartContext {
   readonly bus: Bus;
   readonly builders: Builders;
   readonly port: ChainPort;
+}
+
+/** What the roles work with. Each member is made once for a process. */
+export interface AppContext extends Connections {
+  readonly vault: Vault;
+  /** The kinds of actors, with what they hold from build to build. */
+  readonly kinds: readonly ActorKind[];
 }
 
 /** Serves an app until the process stops. Throws a message for the operator where the port is taken. */
@@ -131,7 +140,7 @@ export const notifyTouched = (bus: Bus) => (touched: readonly Touched[]): void =
   notifyInputs(bus, touched.map(({ entity }) => entity));
 
 /** What builds of token transactions need. */
-export function tokenBuildOptions({ networkId, store, bus, port, builders, clock }: AppContext) {
+export function tokenBuildOptions({ networkId, store, bus, port, builders, clock }: Connections) {
   return {
     store,
     port,

@@ -20,9 +20,7 @@ import { readTls } from "#src/embedded/postgres/tlsFiles.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
-import type { ActorKind } from "#src/runtime/types.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
-import { kindsOf } from "#src/app/kinds.ts";
 import { CLIENT, PAGES } from "#src/app/pages.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
@@ -32,15 +30,14 @@ import { type EdgeServices, walletService } from "#src/app/walletRole.ts";
 
 /** Starts the three services, the event log that their streams read, and the delivery of webhooks. */
 export async function startEdgeRole(context: AppContext): Promise<void> {
-  const { store, bus, options, log, listening, stops } = context;
+  const { store, bus, kinds, options, log, listening, stops } = context;
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
   context.health.checks.set("partitions", () => partitionsCheck(store));
-  const kinds = kindsOf(context);
   const events = createEventLog({ store, bus, log, contents: contentsOf(kinds) });
   const shared = { ask, events, health: healthRoutes({ health: context.health }) };
   const tokens = await listen(context, tokenService(context, shared), tokenPort(options));
-  const operator = await listen(context, operatorService(context, shared, kinds), operatorPort(options));
+  const operator = await listen(context, operatorService(context, shared), operatorPort(options));
   const walletRoutes = await walletService(context, shared);
   const tls = options.walletTls && await readTls(options.walletTls);
   const wallets = await listen(context, walletRoutes, { ...walletPort(options), tls });
@@ -100,12 +97,8 @@ export function tokenEdgeOptions(context: AppContext, { ask, events, health }: E
   };
 }
 
-function operatorService(
-  context: AppContext,
-  { ask: { ask }, events, health }: EdgeServices,
-  kinds: readonly ActorKind[],
-) {
-  const { options, store, bus, log } = context;
+function operatorService(context: AppContext, { ask: { ask }, events, health }: EdgeServices) {
+  const { options, store, bus, kinds, log } = context;
   const parts: OperatorPart[] = [
     health,
     metricsRoutes({ store, log }),

@@ -15,9 +15,7 @@ import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
-import { createVault } from "#src/wallets/vault/vault.ts";
 import { type AppContext, holdProcessLease, listen, StartError, urlOf, WAKE_FOLLOWER } from "#src/app/context.ts";
-import { kindsOf } from "#src/app/kinds.ts";
 import { tokenEdgeOptions } from "#src/app/edgeRole.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { signerPorts } from "#src/app/ports.ts";
@@ -27,7 +25,7 @@ const OPEN_MS = 10_000;
 
 /** Starts the signing services, each at its port. */
 export async function startSignerRole(context: AppContext): Promise<void> {
-  const { store, bus, builders, port, options, networkId, log, listening, progress, stops } = context;
+  const { store, bus, vault, kinds, port, options, networkId, log, listening, progress, stops } = context;
   const { signers } = options;
   if (signers === undefined) return;
   const ask = createAsk({ bus, store, log });
@@ -37,7 +35,7 @@ export async function startSignerRole(context: AppContext): Promise<void> {
     store,
     bus,
     log,
-    contents: contentsOf(kindsOf(context)),
+    contents: contentsOf(kinds),
   });
   const presence = announcePresence(bus);
   stops.push(() => Promise.resolve(presence.close()));
@@ -45,7 +43,7 @@ export async function startSignerRole(context: AppContext): Promise<void> {
   const health = healthRoutes({ health: context.health, more: () => ({ development: DEVELOPMENT }) });
   const shared = {
     ...tokenEdgeOptions(context, { ask, events, health }),
-    vault: createVault({ store, builders }),
+    vault,
     builds: walletBuilds(ask.build),
     countSpending: (wallet: string, transactions: readonly Uint8Array[]) =>
       countSpending({ store, port, networkId }, wallet, transactions),

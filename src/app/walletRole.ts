@@ -16,7 +16,6 @@ import type { EventLog } from "#src/runtime/events/eventLog.ts";
 import { notifyInputs } from "#src/runtime/inputLog.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
 import { startVaultSweep } from "#src/wallets/vault/sweep.ts";
-import { createVault } from "#src/wallets/vault/vault.ts";
 import { delegationProjection } from "#src/wallets/delegation/projection.ts";
 import { walletProjection } from "#src/wallets/index/projection.ts";
 import { walletSupply } from "#src/wallets/index/supply.ts";
@@ -67,10 +66,10 @@ export async function readWalletProjections(
 
 /** Resubmits pending transactions, in one process at a time, and sweeps root keys that no wallet adopted. */
 export function startWalletUpkeep(context: AppContext): void {
-  const { store, bus, port, builders, log, stops } = context;
+  const { store, bus, port, vault, log, stops } = context;
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
-  const sweep = startVaultSweep({ vault: createVault({ store, builders }), log: log.with({ component: "vault" }) });
+  const sweep = startVaultSweep({ vault, log: log.with({ component: "vault" }) });
   stops.push(() => sweep.stop());
   const check = async (hash: string) => {
     await ask.ask({ kind: "transaction", id: hash }, { type: "CHECK" });
@@ -104,7 +103,7 @@ export async function walletService(
   context: AppContext,
   { ask, events, health }: EdgeServices,
 ): Promise<OpenAPIHono> {
-  const { store, port, builders, bus, options, log, stops } = context;
+  const { store, port, vault, builders, bus, options, log, stops } = context;
   const { allowPrivate, ipfs, ntpServers, tokenMetadata } = options.outside;
   const book = openPoolBook({ store, port });
   await startPoolKeeping(context, book);
@@ -118,7 +117,7 @@ export async function walletService(
     ring: (entities) => notifyInputs(bus, entities),
     build: ask.build,
     port,
-    vault: createVault({ store, builders }),
+    vault,
     builders,
     pages: PAGES,
     events,

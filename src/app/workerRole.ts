@@ -3,14 +3,13 @@ import { startHousekeeper } from "#src/runtime/operations/retention.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";
 import { endedTransactions } from "#actors/transaction.ts";
-import { kindsOf } from "#src/app/kinds.ts";
 import { type AppContext } from "#src/app/context.ts";
 import { workerCheck } from "#src/app/health.ts";
 import { startWalletUpkeep } from "#src/app/walletRole.ts";
 
 /** Starts a worker of all actor kinds, the upkeep of wallets, and the retention of old rows. */
 export async function startWorkerRole(context: AppContext): Promise<void> {
-  const { store, bus, options, log, hooks, stops } = context;
+  const { store, bus, kinds, options, log, hooks, stops } = context;
   // Leases have connections of their own: they must be renewed however busy the others are.
   const leaseStore = openStore(context.databaseUrl, { max: 2, application: "arbor leases" });
   stops.push(() => leaseStore.close());
@@ -20,7 +19,7 @@ export async function startWorkerRole(context: AppContext): Promise<void> {
     clock: context.clock,
     leaseStore,
     bus,
-    kinds: kindsOf(context),
+    kinds,
     log,
     leaseMs: options.leaseMs,
     waiting: options.mailbox,
