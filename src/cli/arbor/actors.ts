@@ -1,6 +1,6 @@
 /** `arbor actor`: the state and the transitions of every actor, and pausing. */
 import type { Command } from "commander";
-import { define, first, limitOption, pageSize } from "#src/cli/arbor/command.ts";
+import { type Context, define, first, limitOption, pageSize } from "#src/cli/arbor/command.ts";
 import { toJson } from "#src/base/json.ts";
 
 /** Greatest `--limit`. */
@@ -13,19 +13,28 @@ export function actorCommands(program: Command): void {
   const parent = program.command("actor").description("actors: their states, transitions and pauses (operators)")
     .addHelpText("after", "\nExample:\n  $ arbor actor list --kind token");
 
-  define<{ kind?: string; state?: string; paused?: boolean; limit?: number }, [string?]>(parent, {
-    usage: "list [prefix]",
-    description: "actors by kind and id, those whose id begins with the prefix",
-    example: "actor list --kind token --paused",
-  }, async ({ operator, output, options: { kind, state, paused, limit } }, q) => {
-    const selection = { kind, state, paused, q, limit: pageSize(limit, PAGE) };
-    const actors = await first((await operator()).actors(selection), limit, output);
-    output.list(
-      actors,
-      ["kind", "id", "state", "version", "paused", "changed"],
-      actors.map((one) => [one.kind, one.id, one.state, one.version, one.paused ? "paused" : "", one.changed]),
-    );
-  }).option("--kind <kind>", "only actors of this kind")
+  define(
+    parent,
+    {
+      usage: "list [prefix]",
+      description: "actors by kind and id, those whose id begins with the prefix",
+      example: "actor list --kind token --paused",
+    },
+    async (
+      { operator, output, options: { kind, state, paused, limit } }: Context<
+        { kind?: string; state?: string; paused?: boolean; limit?: number }
+      >,
+      q,
+    ) => {
+      const selection = { kind, state, paused, q, limit: pageSize(limit, PAGE) };
+      const actors = await first((await operator()).actors(selection), limit, output);
+      output.list(
+        actors,
+        ["kind", "id", "state", "version", "paused", "changed"],
+        actors.map((one) => [one.kind, one.id, one.state, one.version, one.paused ? "paused" : "", one.changed]),
+      );
+    },
+  ).option("--kind <kind>", "only actors of this kind")
     .option("--state <state>", "only actors in this state")
     .option("--paused", "only paused actors")
     .option("--no-paused", "only actors that are not paused")
@@ -36,7 +45,7 @@ export function actorCommands(program: Command): void {
     description: "the state of an actor, its pending work and its owner",
     example: "actor show token 96d1f0…",
   }, async ({ operator, output }, kind, id) => {
-    const actor = await (await operator()).actor(kind!, id!);
+    const actor = await (await operator()).actor(kind, id);
     output.record(actor, [
       ["actor", `${actor.entity.kind}/${actor.entity.id}`],
       ["state", actor.state],
@@ -56,12 +65,12 @@ export function actorCommands(program: Command): void {
     ]);
   });
 
-  define<{ limit?: number }>(parent, {
+  define(parent, {
     usage: "history <kind> <id>",
     description: "retained transitions of an actor, newest first",
     example: "actor history token 96d1f0… --limit 10",
-  }, async ({ operator, output, options: { limit } }, kind, id) => {
-    const transitions = await first((await operator()).history(kind!, id!, pageSize(limit, PAGE)), limit, output);
+  }, async ({ operator, output, options: { limit } }: Context<{ limit?: number }>, kind, id) => {
+    const transitions = await first((await operator()).history(kind, id, pageSize(limit, PAGE)), limit, output);
     output.list(
       transitions,
       ["version", "event", "from", "to", "cause", "at"],
@@ -80,7 +89,7 @@ export function actorCommands(program: Command): void {
       kind,
       id,
     ) => {
-      const answer = await (await operator())[name](kind!, id!);
+      const answer = await (await operator())[name](kind, id);
       output.value(answer.paused ? "paused" : "running", answer);
     });
   }

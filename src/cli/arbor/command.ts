@@ -1,6 +1,6 @@
 /** What every command of `arbor` has: the services, the output, and a help with an example. */
 import process from "node:process";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { addressText } from "#src/cardano/address.ts";
 import type { SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
@@ -34,26 +34,53 @@ export interface Context<O> {
   operator(): Promise<OperatorClient>;
 }
 
-export interface CommandDefinition {
+export interface CommandDefinition<U extends string = string> {
   /** Name and arguments, as commander has them: `show <token>`. */
-  readonly usage: string;
+  readonly usage: U;
   readonly description: string;
   /** A command line for the help, without the name of the program. */
   readonly example: string;
 }
 
+type ArgumentOf<Word extends string> = Word extends `${string}...${">" | "]"}` ? [string[]]
+  : Word extends `<${string}>` ? [string]
+  : Word extends `[${string}]` ? [string?]
+  : [];
+
+/** The arguments that a usage names. */
+type ArgumentsOf<U extends string> = U extends `${infer Word} ${infer Rest}`
+  ? [...ArgumentOf<Word>, ...ArgumentsOf<Rest>]
+  : ArgumentOf<U>;
+
 /** Declares a command. Its function gets the context, then an argument for each in `usage`. */
-export function define<O extends object = object, A extends readonly unknown[] = string[]>(
+export function define<const U extends string, O extends object>(
+  parent: Command,
+  definition: CommandDefinition<U>,
+  run: (context: Context<O>, ...args: ArgumentsOf<U>) => Promise<void>,
+): Command {
+  // commander gives an argument for each that `usage` names
+  return declare<O>(parent, definition, (context, args) => run(context, ...args as ArgumentsOf<U>));
+}
+
+/** Declares a command whose only argument has a description or a parser, which gives a `T`. */
+export function defineArgument<O extends object, T>(
+  parent: Command,
+  definition: CommandDefinition & { readonly argument: Argument },
+  run: (context: Context<O>, value: T | undefined) => Promise<void>,
+): Command {
+  return declare<O>(parent, definition, (context, [value]) => run(context, value as T | undefined))
+    .addArgument(definition.argument);
+}
+
+function declare<O extends object>(
   parent: Command,
   { usage, description, example }: CommandDefinition,
-  run: (context: Context<O>, ...args: A) => Promise<void>,
+  run: (context: Context<O>, args: unknown[]) => Promise<void>,
 ): Command {
   const command = parent.command(usage).description(description);
-  return command.addHelpText("after", `\nExample:\n  $ arbor ${example}`).action(async (...given: unknown[]) => {
-    const args = given.slice(0, command.registeredArguments.length);
-    // commander gives an argument for each that `usage` names
-    await run(contextOf<O>(command), ...args as unknown as A);
-  });
+  return command.addHelpText("after", `\nExample:\n  $ arbor ${example}`).action((...given: unknown[]) =>
+    run(contextOf<O>(command), given.slice(0, command.registeredArguments.length))
+  );
 }
 
 function contextOf<O extends object>(command: Command): Context<O> {

@@ -1,7 +1,7 @@
 /** `arbor devnet`: the newest block, the faucet, blocks, time, epochs, rollbacks and snapshots. */
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import type { DevnetClient } from "#src/client/devnet.ts";
-import { define, wholeNumber } from "#src/cli/arbor/command.ts";
+import { type Context, define, defineArgument, wholeNumber } from "#src/cli/arbor/command.ts";
 import { timeCommands } from "#src/cli/arbor/devnetTime.ts";
 import { addressIn, untilRead } from "#src/cli/arbor/transact.ts";
 import { CliError } from "#src/cli/error.ts";
@@ -15,14 +15,14 @@ function lovelaceOf(ada: string): bigint {
 
 /** Adds the command that sends ada from the faucet, under this path: `devnet fund` or `faucet`. */
 export function fundCommand(parent: Command, path: string): Command {
-  return define<{ wait?: boolean }>(parent, {
+  return define(parent, {
     usage: `${path.split(" ").at(-1)} <to> <ada>`,
     description: "send ada to an address or to the address of a key file, print the transaction's hash",
     example: `${path} alice.key 500`,
-  }, async (context, to, ada) => {
+  }, async (context: Context<{ wait?: boolean }>, to, ada) => {
     const { devnet, tokens, output, options: { wait } } = context;
-    const lovelace = lovelaceOf(ada!);
-    const address = await addressIn(context, to!);
+    const lovelace = lovelaceOf(ada);
+    const address = await addressIn(context, to);
     const txHash = await devnet.fund(address, lovelace);
     if (wait) await untilRead(tokens, txHash);
     output.value(txHash, { txHash, address, lovelace });
@@ -52,41 +52,53 @@ export function devnetCommands(program: Command): void {
 
   fundCommand(parent, "devnet fund");
 
-  define<NonNullable<Parameters<DevnetClient["blocks"]>[1]>, [number?]>(parent, {
+  defineArgument(parent, {
     usage: "blocks",
     description: "produce blocks now, print the new height",
     example: "devnet blocks 10",
-  }, async ({ devnet, output, options: { gap = 1, empty = false } }, count) => {
+    argument: new Argument("[count]", "number of blocks").argParser(wholeNumber(1, 1_000)).default(1),
+  }, async (
+    { devnet, output, options: { gap = 1, empty = false } }: Context<
+      NonNullable<Parameters<DevnetClient["blocks"]>[1]>
+    >,
+    count: number | undefined,
+  ) => {
     const answer = await devnet.blocks(count, { gap, empty });
     output.value(String(answer.tip.height), answer);
-  }).argument("[count]", "number of blocks", wholeNumber(1, 1_000), 1)
-    .option("--gap <slots>", "slots from each block to the next", wholeNumber(1, 1_000_000))
+  }).option("--gap <slots>", "slots from each block to the next", wholeNumber(1, 1_000_000))
     .option("--empty", "leave the mempool as it is");
 
   timeCommands(parent);
 
-  define<{ blocks?: number }, [number?]>(parent, {
+  defineArgument(parent, {
     usage: "epochs",
     description: "enter the next epochs now, print the new epoch",
     example: "devnet epochs 3",
-  }, async ({ devnet, output, options: { blocks } }, count) => {
+    argument: new Argument("[count]", "number of epochs").argParser(wholeNumber(1, 1_000)).default(1),
+  }, async ({ devnet, output, options: { blocks } }: Context<{ blocks?: number }>, count: number | undefined) => {
     const answer = await devnet.epochs(count, blocks);
     output.value(String(answer.epoch), answer);
-  }).argument("[count]", "number of epochs", wholeNumber(1, 1_000), 1)
-    .option("--blocks <n>", "blocks to make in each epoch that ends", wholeNumber(0, 1_000));
+  }).option("--blocks <n>", "blocks to make in each epoch that ends", wholeNumber(0, 1_000));
 
-  define<{ drop?: boolean; toSlot?: number }, [number?]>(parent, {
-    usage: "rollback",
-    description: "roll back blocks, print the new height; their transactions return to the mempool",
-    example: "devnet rollback 3",
-  }, async ({ devnet, output, options: { drop = false, toSlot } }, blocks) => {
-    if ((blocks === undefined) === (toSlot === undefined)) {
-      throw new CliError("Exactly one of a number of blocks and --to-slot is required.", "bad_options");
-    }
-    const tip = await devnet.rollback(toSlot === undefined ? { blocks: blocks ?? 0 } : { slot: toSlot }, { drop });
-    output.value(String(tip.height), { tip });
-  }).argument("[blocks]", "number of blocks", wholeNumber(0, 100_000))
-    .option("--to-slot <slot>", "roll back every block after this slot", wholeNumber(0, Number.MAX_SAFE_INTEGER))
+  defineArgument(
+    parent,
+    {
+      usage: "rollback",
+      description: "roll back blocks, print the new height; their transactions return to the mempool",
+      example: "devnet rollback 3",
+      argument: new Argument("[blocks]", "number of blocks").argParser(wholeNumber(0, 100_000)),
+    },
+    async (
+      { devnet, output, options: { drop = false, toSlot } }: Context<{ drop?: boolean; toSlot?: number }>,
+      blocks: number | undefined,
+    ) => {
+      if ((blocks === undefined) === (toSlot === undefined)) {
+        throw new CliError("Exactly one of a number of blocks and --to-slot is required.", "bad_options");
+      }
+      const tip = await devnet.rollback(toSlot === undefined ? { blocks: blocks ?? 0 } : { slot: toSlot }, { drop });
+      output.value(String(tip.height), { tip });
+    },
+  ).option("--to-slot <slot>", "roll back every block after this slot", wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option("--drop", "discard the transactions of these blocks");
 
   define(parent, {
@@ -101,12 +113,12 @@ export function devnetCommands(program: Command): void {
   const snapshot = parent.command("snapshot").description("named states of the development network")
     .addHelpText("after", "\nExample:\n  $ arbor devnet snapshot save before-mint");
 
-  define<{ replace?: boolean }>(snapshot, {
+  define(snapshot, {
     usage: "save <name>",
     description: "save the newest block and the mempool under a name, print the height",
     example: "devnet snapshot save before-mint",
-  }, async ({ devnet, output, options: { replace = false } }, name) => {
-    const saved = await devnet.saveSnapshot(name!, { replace });
+  }, async ({ devnet, output, options: { replace = false } }: Context<{ replace?: boolean }>, name) => {
+    const saved = await devnet.saveSnapshot(name, { replace });
     output.value(String(saved.height), saved);
   }).option("--replace", "replace an earlier snapshot of this name");
 
@@ -130,7 +142,7 @@ export function devnetCommands(program: Command): void {
     description: "go back to a snapshot, print the height; services roll back and forward by themselves",
     example: "devnet snapshot restore before-mint",
   }, async ({ devnet, output }, name) => {
-    const tip = await devnet.restoreSnapshot(name!);
+    const tip = await devnet.restoreSnapshot(name);
     output.value(String(tip.height), { tip });
   });
 
@@ -139,7 +151,7 @@ export function devnetCommands(program: Command): void {
     description: "delete a snapshot",
     example: "devnet snapshot delete before-mint",
   }, async ({ devnet, output }, name) => {
-    await devnet.deleteSnapshot(name!);
-    output.value(name!, { name });
+    await devnet.deleteSnapshot(name);
+    output.value(name, { name });
   });
 }

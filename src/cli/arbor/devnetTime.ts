@@ -1,7 +1,7 @@
 /** The commands of the devnet's clock: `arbor devnet time`, `advance`, `next` and `mining`. */
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import type { JumpBlocks, MiningMode, TimeTarget } from "#src/client/devnet.ts";
-import { define, wholeNumber } from "#src/cli/arbor/command.ts";
+import { type Context, define, defineArgument, wholeNumber } from "#src/cli/arbor/command.ts";
 import { CliError } from "#src/cli/error.ts";
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
@@ -21,6 +21,8 @@ function millisecondsOf(text: string): number {
   return time;
 }
 
+type AdvanceOptions = Omit<TimeTarget, "toTime"> & { toTime?: string; blocks?: JumpBlocks };
+
 /** Adds the commands of the devnet's clock. */
 export function timeCommands(parent: Command): void {
   const slot = wholeNumber(0, Number.MAX_SAFE_INTEGER);
@@ -38,11 +40,13 @@ export function timeCommands(parent: Command): void {
     ]);
   });
 
-  define<Omit<TimeTarget, "toTime"> & { toTime?: string; blocks?: JumpBlocks }, [string?]>(parent, {
+  defineArgument(parent, {
     usage: "advance",
     description: "move the devnet's clock at once, print the new slot",
     example: "devnet advance 30d",
-  }, async ({ devnet, output, options: { slots, epochs, toSlot, toEpoch, toTime, blocks } }, duration) => {
+    argument: new Argument("[duration]", "how far: 90s, 45m, 12h, 30d, 2w, 1d12h"),
+  }, async ({ devnet, output, options }: Context<AdvanceOptions>, duration: string | undefined) => {
+    const { slots, epochs, toSlot, toEpoch, toTime, blocks } = options;
     const targets: TimeTarget[] = [
       ...(duration === undefined ? [] : [{ seconds: secondsOf(duration) }]),
       ...(toTime === undefined ? [] : [{ toTime: millisecondsOf(toTime) }]),
@@ -59,8 +63,7 @@ export function timeCommands(parent: Command): void {
     }
     const answer = await devnet.advance(target, blocks);
     output.value(String(answer.slot), answer);
-  }).argument("[duration]", "how far: 90s, 45m, 12h, 30d, 2w, 1d12h")
-    .option("--slots <n>", "so many slots", wholeNumber(1, Number.MAX_SAFE_INTEGER))
+  }).option("--slots <n>", "so many slots", wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option("--epochs <n>", "into the first slot of the epoch so many after this one", wholeNumber(1, 1_000_000))
     .option("--to-slot <slot>", "to this slot", slot)
     .option("--to-time <time>", "to the slot of a date and time, such as 2026-12-24T18:00:00Z")
@@ -70,11 +73,11 @@ export function timeCommands(parent: Command): void {
         .choices(["one", "sparse", "every"]),
     );
 
-  define<{ slot?: number; time?: string }>(parent, {
+  define(parent, {
     usage: "next",
     description: "set the slot or the time of the next block, however it is made",
     example: "devnet next --time 2026-12-24T18:00:00Z",
-  }, async ({ devnet, output, options: { slot, time } }) => {
+  }, async ({ devnet, output, options: { slot, time } }: Context<{ slot?: number; time?: string }>) => {
     const next = slot !== undefined ? { slot } : time !== undefined ? { time: millisecondsOf(time) } : undefined;
     if (next === undefined || (slot !== undefined && time !== undefined)) {
       throw new CliError("Exactly one of --slot and --time is required.", "bad_options");
@@ -85,13 +88,13 @@ export function timeCommands(parent: Command): void {
   }).option("--slot <slot>", "slot of the next block", slot)
     .option("--time <time>", "its time; one between slots is rounded up");
 
-  define<{ blockMs?: number }>(parent, {
+  define(parent, {
     usage: "mining <mode>",
     description: "when blocks are made: interval, submit (with each transaction) or manual",
     example: "devnet mining submit",
-  }, async ({ devnet, output, options: { blockMs } }, mode) => {
-    const answer = await devnet.setMining(modeOf(mode!), blockMs);
-    output.value(mode!, { mode, ...answer });
+  }, async ({ devnet, output, options: { blockMs } }: Context<{ blockMs?: number }>, mode) => {
+    const answer = await devnet.setMining(modeOf(mode), blockMs);
+    output.value(mode, { mode, ...answer });
   }).option("--block-ms <ms>", "milliseconds between blocks of interval", wholeNumber(1, 3_600_000));
 }
 

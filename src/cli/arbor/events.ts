@@ -2,7 +2,7 @@
 import process from "node:process";
 import type { Command } from "commander";
 import { sleep } from "#src/base/clock.ts";
-import { define, wholeNumber } from "#src/cli/arbor/command.ts";
+import { type Context, define, wholeNumber } from "#src/cli/arbor/command.ts";
 import { CliError } from "#src/cli/error.ts";
 
 /** Time between two looks at a rebuild, in milliseconds. */
@@ -19,11 +19,11 @@ interface EventsOptions {
 
 /** Adds `arbor events`. */
 export function eventsCommand(program: Command): void {
-  const events = define<EventsOptions>(program, {
+  const events = define(program, {
     usage: "events",
     description: "transitions of actors: a line each in a terminal, CloudEvents as JSON lines in a pipe (operators)",
     example: "events --follow --kind token",
-  }, async ({ operator, output, options: { follow, limit, ...selection } }) => {
+  }, async ({ operator, output, options: { follow, limit, ...selection } }: Context<EventsOptions>) => {
     if (!follow && limit === undefined) {
       throw new CliError("One of --follow and --limit is required: the stream has no end.", "bad_options");
     }
@@ -49,11 +49,11 @@ export function eventsCommand(program: Command): void {
       "now, start (all retained ones), or a position (default: now with --follow, else start)",
     );
 
-  define<{ readonly stream: boolean }>(events, {
+  define(events, {
     usage: "rebuild",
     description: "write the JetStream streams again from the database (operators)",
     example: "events rebuild",
-  }, async ({ operator, output, options: { stream } }) => {
+  }, async ({ operator, output, options: { stream } }: Context<{ readonly stream: boolean }>) => {
     const client = await operator();
     let state = await client.startRebuild({ stream });
     while (stream && state.status === "running") {

@@ -33,7 +33,7 @@ export function keyCommands(program: Command): void {
     example: "key new alice.key",
   }, async (context, file) => {
     const { output } = context;
-    const parts = publicParts(context, await createKey(file!));
+    const parts = publicParts(context, await createKey(file));
     output.value(parts.address, parts);
   });
 
@@ -43,7 +43,7 @@ export function keyCommands(program: Command): void {
     example: "key show alice.key",
   }, async (context, file) => {
     const { output } = context;
-    const parts = publicParts(context, await loadKey(file!));
+    const parts = publicParts(context, await loadKey(file));
     output.record(parts, [
       ["address", parts.address],
       ["key hash", parts.keyHash],
@@ -51,14 +51,14 @@ export function keyCommands(program: Command): void {
     ]);
   });
 
-  define<ReviewOptions>(program, {
+  define(program, {
     usage: "sign <file> <transaction>",
     description:
       "print a transfer (hexadecimal CBOR, or - for standard input) with the next owner's signature added; other transactions with --yes",
     example: "sign bob.key 84a4…",
-  }, async (context, file, transaction) => {
-    const key = await loadKey(file!);
-    const signed = await withSignature(context, requireTransaction(await readText(transaction!)), key);
+  }, async (context: Context<ReviewOptions>, file, transaction) => {
+    const key = await loadKey(file);
+    const signed = await withSignature(context, requireTransaction(await readText(transaction)), key);
     context.output.value(signed, { transaction: signed });
   }).option("-y, --yes", "sign whatever the transaction does");
   submitCommand(program);

@@ -15,7 +15,7 @@ export function shortCommands(program: Command): void {
     description: "print the address of a key",
     example: "address alice.key",
   }, async (context, file) => {
-    const address = await addressIn(context, file!);
+    const address = await addressIn(context, file);
     context.output.value(address, { address });
   });
   for (const command of added.commands) program.addCommand(command, { hidden: true });
