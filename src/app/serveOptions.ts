@@ -9,7 +9,8 @@ import { networkInterfaces } from "node:os";
 import process from "node:process";
 import { fail, type Result } from "#src/base/result.ts";
 import { LOG_NAMES } from "#src/app/logOptions.ts";
-import { type BadOption, HELP, type OptionAliases, type Options, readOptions, type Values } from "#src/app/options.ts";
+import { type BadOption, type OptionAliases, renamer, type Values } from "#src/app/optionReader.ts";
+import { HELP, type Options, readOptions } from "#src/app/options.ts";
 
 export const SERVE_HELP = `${HELP}
 
@@ -74,12 +75,7 @@ const aliases = ({ strict }: ServeRules): OptionAliases => ({
       ...own
     } = values;
     const given: Record<string, Values[string]> = { ...own };
-    /** An alias and the option that it stands for. */
-    const rename = (alias: string, value: Values[string], name: string) => {
-      if (value === undefined) return;
-      if (given[name] !== undefined) problem(`--${alias} and --${name} are the same option; give one of them`);
-      given[name] = value;
-    };
+    const rename = renamer(given, problem);
     if (port !== undefined && random) problem("--port and --random-port exclude each other");
     if (uiPort !== undefined && uiRandom) problem("--ui-port and --ui-random-port exclude each other");
     rename("listen-address", typeof host === "string" ? ANY_HOST[host] ?? host : host, "wallet-host");

@@ -1,7 +1,8 @@
 /** The options of the program `signer`: those of a start, and those that a signing service is known by. */
 import process from "node:process";
 import type { Result } from "#src/base/result.ts";
-import { type BadOption, HELP, type OptionAliases, type Options, readOptions, type Values } from "#src/app/options.ts";
+import { type BadOption, type OptionAliases, renamer, type Values } from "#src/app/optionReader.ts";
+import { HELP, type Options, readOptions } from "#src/app/options.ts";
 
 export const SIGNER_PROGRAM_HELP = `Signing service of one wallet, for development and tests only.
 
@@ -48,11 +49,7 @@ const aliases = ({ three }: SignerRules): OptionAliases => ({
       ...own
     } = values;
     const given: Record<string, Values[string]> = { ...own };
-    const rename = (alias: string, value: Values[string], name: string) => {
-      if (value === undefined) return;
-      if (given[name] !== undefined) problem(`--${alias} and --${name} are the same option; give one of them`);
-      given[name] = value;
-    };
+    const rename = renamer(given, problem);
     const inEnv = (name: string) => env["ARBOR_" + name.toUpperCase().replaceAll("-", "_")];
     const unlessSet = (name: string, value: string) => given[name] ??= inEnv(name) || value;
     rename("seed", seed, "signer-seed");

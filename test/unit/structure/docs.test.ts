@@ -174,7 +174,7 @@ describe("documentation", () => {
   it("has texts of the API and of options in plain English", () => {
     const files = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" })
       .filter((name) => /^\w+\/api\/\w+\.ts$|chemas?\.ts$/.test(name)).map((name) => `src/${name}`)
-      .concat("src/app/options.ts");
+      .concat("src/app/options.ts", "src/app/optionNames.ts");
     const found = files.flatMap((file) =>
       // literals with a space are texts, others are names
       [...readPage(file).replace(/^\s*(?:\/?\*|\/\/).*$/gm, "").matchAll(/"[^"\n]* [^"\n]*"|`[^`]* [^`]*`/g)]

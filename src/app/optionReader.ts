@@ -1,0 +1,139 @@
+/** Reads single options: from the command line, which has precedence, and from the environment. */
+import { parseArgs } from "node:util";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { FLAGS, NAMES, type OptionName } from "#src/app/optionNames.ts";
+
+export type BadOption = Failure<"bad_option">;
+
+/** What a command line gives, by the names of its options. */
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+/** Options of another program that a command accepts beside its own. */
+export interface OptionAliases {
+  /** Those with a value. */
+  readonly names: readonly string[];
+  /** Those without. */
+  readonly flags: readonly string[];
+  /** Their short forms of one letter, by name. */
+  readonly shorts?: Readonly<Record<string, string>>;
+  /** The own options that some of them stand for, by alias: problems name what was typed. */
+  readonly own?: Readonly<Record<string, string>>;
+  /** Gives what they stand for, in the names of the own options. */
+  readonly translate: (
+    values: Values,
+    env: Readonly<Record<string, string | undefined>>,
+    problem: (sentence: string) => void,
+  ) => Values;
+}
+
+/** Takes the value of an alias as that of an option. */
+export type Rename = (alias: string, value: Values[string], name: string) => void;
+
+/** A `Rename` that writes into `given`; an option that is given under both names is a problem. */
+export function renamer(given: Record<string, Values[string]>, problem: (sentence: string) => void): Rename {
+  return (alias, value, name) => {
+    if (value === undefined) return;
+    if (given[name] !== undefined) problem(`--${alias} and --${name} are the same option; give one of them`);
+    given[name] = value;
+  };
+}
+
+/** The environment of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables that are not named after their option. */
+const VARIABLES: Partial<Record<OptionName, string>> = { "database-url": "DATABASE_URL", "nats-url": "NATS_URL" };
+
+/** Reads options. What is wrong is collected in `problems`; what is read is then not usable. */
+export class OptionReader {
+  readonly problems: string[] = [];
+  /** The options as they were typed, where that was another name, by own name. */
+  readonly typedAs: Readonly<Record<string, string>>;
+  readonly #values: Values;
+
+  /** `values`: what the command line gives. */
+  constructor(values: Values, readonly env: Environment, aliases?: OptionAliases) {
+    this.typedAs = Object.fromEntries(
+      Object.entries(aliases?.own ?? {}).flatMap(([alias, own]) =>
+        values[alias] === undefined ? [] : [[own, alias] as const]
+      ),
+    );
+    this.#values = aliases ? aliases.translate(values, env, this.problem) : values;
+  }
+
+  readonly problem = (sentence: string): void => void this.problems.push(sentence);
+
+  /** Whether an option is on the command line. */
+  readonly isArgument = (name: OptionName): boolean => this.#values[name] !== undefined;
+
+  /** The text of an option; undefined where it is not given, or empty. */
+  readonly text = (name: OptionName): string | undefined => {
+    const given = this.#values[name] ?? this.env[VARIABLES[name] ?? "ARBOR_" + name.toUpperCase().replaceAll("-", "_")];
+    return given === undefined || given === "" ? undefined : String(given);
+  };
+
+  /** A whole number, where the option is given. */
+  readonly number = (name: OptionName, least: number, most: number): number | undefined => {
+    const given = this.text(name);
+    if (given === undefined) return undefined;
+    const value = Number(given);
+    if (/^\d+$/.test(given) && value >= least && value <= most) return value;
+    this.problem(`--${name} must be a whole number from ${least} to ${most}, not ${given}`);
+    return undefined;
+  };
+
+  /** A port, or `usual`. */
+  port(name: OptionName, usual: number): number {
+    return this.number(name, 0, 65_535) ?? usual;
+  }
+
+  readonly flag = (name: OptionName): boolean => {
+    const given = this.text(name) ?? "false";
+    if (!["true", "false"].includes(given)) this.problem(`--${name} must be true or false`);
+    return given === "true";
+  };
+
+  /** Items separated by commas; `problem` says what is wrong with one. */
+  list(name: OptionName, problem: (item: string) => string | undefined): string[] {
+    const items = (this.text(name) ?? "").split(",").map((item) => item.trim()).filter(Boolean);
+    this.problems.push(...items.flatMap((item) => problem(item) ?? []));
+    return items;
+  }
+}
+
+/** A reader of the options of a command line; `help` for `--help`. */
+export function openReader(
+  args: readonly string[],
+  env: Environment,
+  aliases?: OptionAliases,
+): Result<OptionReader | "help", BadOption> {
+  let values: Values;
+  try {
+    values = parse(args, aliases ?? { names: [], flags: [] });
+  } catch (error) {
+    const [problem] = (error instanceof Error ? error.message : String(error)).split(".");
+    return fail("bad_option", `${problem}. --help lists the options.`);
+  }
+  return ok(values.help ? "help" : new OptionReader(values, env, aliases));
+}
+
+/** What a command line gives. @throws TypeError on an unknown option. */
+function parse(
+  args: readonly string[],
+  { names, flags, shorts = {} }: Pick<OptionAliases, "names" | "flags" | "shorts">,
+): Values {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...Object.fromEntries(names.map((name) => [name, { type: "string" as const }])),
+      ...Object.fromEntries(
+        flags.map((name) => [name, { type: "boolean" as const, ...(shorts[name] ? { short: shorts[name] } : {}) }]),
+      ),
+      ...Object.fromEntries(
+        NAMES.map((name) => [name, { type: FLAGS.includes(name) ? "boolean" as const : "string" as const }]),
+      ),
+      help: { type: "boolean" as const, short: "h" },
+    },
+  });
+  return values;
+}
