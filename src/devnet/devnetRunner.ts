@@ -4,14 +4,9 @@ import { reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { currentSlot, slotAt } from "#src/cardano/parameters.ts";
-import {
-  type BlockPlan,
-  DevnetChain,
-  LeaseLost,
-  type RollbackImpossible,
-  times,
-  underLease,
-} from "#src/devnet/blocks/chain.ts";
+import { type BlockPlan, times } from "#src/devnet/blocks/blockPlan.ts";
+import { DevnetChain, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
+import { LeaseLost, underLease } from "#src/devnet/blocks/lease.ts";
 import { cacheEvaluations } from "#src/devnet/blocks/evaluationCache.ts";
 import {
   type BadSlot,

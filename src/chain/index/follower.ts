@@ -15,7 +15,9 @@ import { lapseReservations } from "#src/chain/pending/spendable.ts";
 import { MAIN, readCursor, readPoints } from "#src/chain/index/cursor.ts";
 import { markFork } from "#src/chain/index/groups.ts";
 import { type NetworkQuery, NetworkQueryRunner } from "#src/chain/index/networkQueries.ts";
-import { fenced, Indexer, type IndexerOptions } from "#src/chain/index/indexer.ts";
+import { Indexer } from "#src/chain/index/indexer.ts";
+import { fenced } from "#src/chain/index/indexerCursor.ts";
+import type { IndexerOptions } from "#src/chain/index/indexerOptions.ts";
 import * as measure from "#src/chain/index/metrics.ts";
 import type { At } from "#src/chain/provider/port.ts";
 import { type Progress, progressLine, ProgressMeter } from "#src/chain/index/progress.ts";
@@ -32,7 +34,7 @@ import {
 } from "#src/chain/index/watchedAddresses.ts";
 import type { Queries } from "#src/store/store.ts";
 
-export type { FollowerStep } from "#src/chain/index/indexer.ts";
+export type { FollowerStep } from "#src/chain/index/indexerOptions.ts";
 
 export interface FollowerOptions extends
   Pick<

@@ -9,97 +9,30 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
-import { type Log, reason } from "#src/base/log.ts";
+import { reason } from "#src/base/log.ts";
 import type { Failure } from "#src/base/result.ts";
-import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
-import type { Projection, Rows, Touched } from "#src/chain/index/projection.ts";
+import { type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
 import { type ForwardStep, LookAhead } from "#src/chain/index/lookAhead.ts";
 import { type Batch, type BatchOptions, foldBlocks } from "#src/chain/index/foldBlocks.ts";
 import { WRITE_MS, WriteBudget } from "#src/chain/index/writeBudget.ts";
 import { Catalog } from "#src/chain/index/catalog.ts";
-import { type CursorState, keepPoints, linkProblem, readCursorById } from "#src/chain/index/cursor.ts";
-import { clearFork, moveStartPoints, readLaterStarts } from "#src/chain/index/groups.ts";
+import { type CursorState, keepPoints, linkProblem } from "#src/chain/index/cursor.ts";
+import { readLaterStarts } from "#src/chain/index/groups.ts";
 import * as measure from "#src/chain/index/metrics.ts";
-import type { ChainPort } from "#src/chain/provider/port.ts";
-import type { ProgressMeter } from "#src/chain/index/progress.ts";
-import { type CursorScope, fetchRows, scopeOf, undoRows } from "#src/chain/index/rows.ts";
-import { nextCheckpoint } from "#src/chain/index/checkpoint.ts";
-import type { Supplies } from "#src/chain/index/supply.ts";
-import type { RecentBlocks } from "#src/chain/index/recentBlocks.ts";
-import type { Queries, Store } from "#src/store/store.ts";
-
-export interface IndexerOptions {
-  readonly store: Store;
-  readonly port: ChainPort;
-  readonly cursor: string;
-  readonly projections: readonly Projection[];
-  /** Throws inside a transaction when the follower's lease is no longer held. */
-  readonly fence: (sql: Queries) => Promise<void>;
-  /** Produces what folds request. */
-  readonly supplies?: Supplies | undefined;
-  /** Appends to the runtime's ordered input log, in the transaction it is given. */
-  readonly append: (sql: Queries, touched: readonly Touched[]) => Promise<void>;
-  /** Wakes actors, after the commit. */
-  readonly ring: (touched: readonly Touched[]) => void;
-  readonly log: Log;
-  /** Blocks that a rollback may go back. */
-  readonly keepBlocks: number;
-  /** Whether the blocks read are kept as points (`chain_block`). The main cursor's points serve all cursors. */
-  readonly keepsPoints: boolean;
-  /** Distance from the tip, in blocks, within which each block has its own transaction. */
-  readonly near: number;
-  readonly meter?: ProgressMeter;
-  readonly onStep?: OnStep | undefined;
-  /** Points to go on from, newest first. */
-  readonly points: () => Promise<readonly Point[]>;
-  /** Whether a batch must end after the block of this slot. */
-  readonly stopsAt?: (slot: number) => boolean;
-  /** Last slot that may be read now. `changed` resolves when that may have changed. */
-  readonly limit?: () => number;
-  readonly changed?: () => Promise<void>;
-  /** Milliseconds until the network is queried again after a block of an unknown era; a minute unless given. */
-  readonly eraWaitMs?: number | undefined;
-  /** Called between steps; true ends the indexer. */
-  readonly ended?: (way: IndexerPosition) => Promise<boolean>;
-  /** Within a rollback's transaction; `affected` are the rows that began or ended above the slot, as they were. */
-  readonly onUndo?: (sql: Queries, slot: number, affected: Rows) => Promise<void>;
-  /** Recent blocks, for the projections that keep them. */
-  readonly recentBlocks?: readonly RecentBlocks[];
-  /** After each commit, before the next step; `blocks` is empty for a rollback. */
-  readonly onMoved?: (at: Tip, blocks: readonly ScannedBlock[]) => Promise<void>;
-}
-
-/** An indexer between two steps, as `ended` sees it. */
-export interface IndexerPosition {
-  readonly at: Tip;
-  /** Whether the indexer is at a block, or has all blocks up to it at hand and they fit one transaction. */
-  canReach(point: Point): boolean;
-  /** Applies the blocks up to such a block at once; gives whether the indexer is there afterwards. */
-  advanceTo(point: Point): Promise<boolean>;
-}
-
-/** Fault injection: called at the fault points of a step, with the step's cursor. */
-type OnStep = (step: FollowerStep, cursor: string) => void | Promise<void>;
-
-/** The points of a step's work at which tests inject faults. */
-export type FollowerStep =
-  | "scanned"
-  | "folded"
-  | "supplying"
-  | "before-commit"
-  | "after-commit"
-  | "before-undo"
-  | "after-undo"
-  | "before-join"
-  | "after-join"
-  | "answering";
+import { type CursorScope, scopeOf } from "#src/chain/index/rows.ts";
+import { CursorGone, fenced, GenerationChanged, IndexerCursor } from "#src/chain/index/indexerCursor.ts";
+import {
+  type FollowerStep,
+  type IndexerOptions,
+  type IndexerPosition,
+  MAX_BLOCKS,
+} from "#src/chain/index/indexerOptions.ts";
+import { Rollbacks } from "#src/chain/index/rollbacks.ts";
 
 const BACKOFF_MS = [50, 100, 200, 500, 1_000, 2_000];
 const LONGEST_BACKOFF_MS = 5_000;
 /** Milliseconds until the network is queried again after a block of an unknown era: only a rollback or another release changes that. */
 const ERA_WAIT_MS = 60_000;
-/** Blocks in one transaction at most. */
-const MAX_BLOCKS = 1_000;
 /** Blocks that are nearby, however few of them fit a transaction. */
 const NEARBY = 16;
 /** Transactions at most in which an indexer reaches a block nearby. */
@@ -110,32 +43,13 @@ function isEraUnknown(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "era_unknown";
 }
 
-/** The cursor's generation changed since the step was folded: it is folded again. */
-class GenerationChanged extends Error {}
-/** The cursor was deleted: its members were handed to the main cursor or dismissed. */
-class CursorGone extends Error {}
-
-/** A transaction under the follower's lease. */
-export async function fenced<T>(
-  { store, fence }: Pick<IndexerOptions, "store" | "fence">,
-  work: (sql: Queries) => Promise<T>,
-): Promise<T> {
-  // in an object, because the driver would await the members of an array
-  const { value } = await store.sql.begin(async (sql) => {
-    await fence(sql);
-    return await work(sql).then((value) => ({ value }));
-  });
-  return value;
-}
-
 export class Indexer {
   private readonly scope: CursorScope;
+  private readonly cursor: IndexerCursor;
+  private readonly rollbacks: Rollbacks;
   private readonly catalog = new Catalog();
   private queue: Promise<void> = Promise.resolve();
   private readonly writeBudget = new WriteBudget(200, 20);
-  private readonly undoBudget = new WriteBudget(2_000, 500);
-  /** Blocks, or slots, to roll back in one transaction, if they do not hold too many changes. */
-  private rollbackDistance = 16;
   /**
    * Blocks to fold in one batch: as many as the next transaction can hold, if they change as much as the last ones. The
    * rows that their keys name are read for all of them, so those of a block that does not fit would be read again with
@@ -150,6 +64,8 @@ export class Indexer {
 
   constructor(private readonly options: IndexerOptions) {
     this.scope = scopeOf(options.projections, options.cursor);
+    this.cursor = new IndexerCursor(options);
+    this.rollbacks = new Rollbacks(options, this.cursor, this.scope, (at) => this.at = at);
   }
 
   /**
@@ -162,7 +78,7 @@ export class Indexer {
       const stop = () => session.abort();
       signal.addEventListener("abort", stop, { once: true });
       try {
-        this.at = (await this.cursorState()).at;
+        this.at = (await this.cursor.state()).at;
         const keys = (block: ScannedBlock) => projections.map((projection) => projection.keys(block));
         const lookAhead = new LookAhead(port.follow(await points(), session.signal), keys, session.signal);
         const moved = () => {
@@ -224,7 +140,7 @@ export class Indexer {
         }
         if (first.type === "backward") {
           lookAhead.begin(1);
-          await this.serially(() => this.backward(first.point, first.tip));
+          await this.serially(() => this.rollbacks.to(first.point, first.tip));
           lookAhead.done(1);
         } else await this.advance(lookAhead, this.isNear(first) ? 1 : this.batchSize, limit());
         onApplied();
@@ -274,18 +190,12 @@ export class Indexer {
     await this.options.onStep?.(step, this.options.cursor);
   }
 
-  private async cursorState(): Promise<CursorState> {
-    const cursor = await readCursorById(this.options.store.sql, this.options.cursor);
-    if (!cursor) throw new CursorGone();
-    return cursor;
-  }
-
   /** Applies the first of these blocks; gives how many. */
   private async forward(steps: readonly ForwardStep[]): Promise<number> {
     const { store, projections, keepBlocks, stopsAt } = this.options;
     const startedAt = performance.now();
     await this.injectFault("scanned");
-    const cursor = await this.cursorState();
+    const cursor = await this.cursor.state();
     const [first] = steps;
     if (!first) return 0;
     if (samePoint(first.block, cursor.at)) return 1;
@@ -365,10 +275,10 @@ export class Indexer {
     const { blocks, overlay, touched } = batch;
     const startedAt = performance.now();
     await this.options.store.sql.begin(async (sql) => {
-      await this.lockCursor(sql, cursor);
+      await this.cursor.lock(sql, cursor);
       await overlay.flush(sql);
       if (this.options.keepsPoints) await keepPoints(sql, cursor.at, points);
-      await this.moveCursor(sql, last.block, last.tip);
+      await this.cursor.move(sql, last.block, last.tip);
       await this.options.append(sql, touched);
       await this.injectFault("before-commit");
     });
@@ -380,111 +290,5 @@ export class Indexer {
     const blocksThatFit = took > WRITE_MS ? blocks.length * WRITE_MS / took : blocks.length * 2;
     const changesThatFit = Math.max(1, this.writeBudget.changes * blocks.length / changes);
     this.batchSize = Math.round(Math.min(MAX_BLOCKS, changesThatFit, Math.max(NEARBY, blocksThatFit)));
-  }
-
-  /** Checks the lease and locks the cursor. Throws if the cursor is not where the step was computed. */
-  private async lockCursor(sql: Queries, { at, generation }: CursorState): Promise<void> {
-    await this.options.fence(sql);
-    const [row] = await sql<{ slot: bigint; hash: string; generation: bigint }[]>`
-      select slot, hash, generation from chain_cursor where id = ${this.options.cursor} for update`;
-    if (!row) throw new CursorGone();
-    if (Number(row.slot) !== at.slot || row.hash !== at.hash) {
-      throw new Error("the cursor has moved under this follower");
-    }
-    if (row.generation !== generation) throw new GenerationChanged();
-  }
-
-  /**
-   * Rolls back, in several short transactions if many rows change. Each ends at a checkpoint from which a restart can
-   * go on.
-   */
-  private async backward(point: Point, tip: Tip): Promise<void> {
-    const { store, keepsPoints } = this.options;
-    const start = (await this.cursorState()).at;
-    if (samePoint(point, start)) return;
-    const to = point.slot < 0 ? this.originTarget(start) : await this.keptTarget(point, start);
-    let entities = 0;
-    for (let from: Point = start; !samePoint(from, to); from = this.reached) {
-      const range = { from, to, tables: this.scope.tables, hasPoints: keepsPoints };
-      const { position, distance } = await nextCheckpoint(
-        store.sql,
-        range,
-        this.rollbackDistance,
-        this.undoBudget.changes,
-      );
-      this.rollbackDistance = Math.min(MAX_BLOCKS, distance * 2);
-      entities += await this.undo(position, tip);
-    }
-    measure.rollbacks.of().inc();
-    measure.blocksUndone.of().inc(Math.max(0, start.height - to.height));
-    this.options.log.info("rolled back", { from: start.slot, to: to.slot, entities });
-  }
-
-  /** Undoes what is above a position, in one transaction; gives how many entities that touched. */
-  private async undo(to: Tip, tip: Tip): Promise<number> {
-    const { store, projections, onUndo } = this.options;
-    const cursor = await this.cursorState();
-    await this.injectFault("before-undo");
-    const touched: Touched[] = [];
-    let undone = 0;
-    let startedAt = 0;
-    await store.sql.begin(async (sql) => {
-      startedAt = performance.now();
-      touched.length = 0;
-      await this.lockCursor(sql, cursor);
-      const affected = await undoRows(sql, cursor.at.slot, to.slot, this.scope);
-      undone = [...affected.values()].reduce((sum, rows) => sum + rows.length, 0);
-      await onUndo?.(sql, to.slot, affected);
-      for (const projection of projections) {
-        const queries = projection.undoKeys?.(affected, { from: cursor.at.slot, to: to.slot }) ?? [];
-        const rows = await fetchRows(sql, queries, this.scope);
-        touched.push(...projection.undo(to, affected, rows));
-      }
-      if (this.options.keepsPoints) {
-        const blocks = await sql`delete from chain_block where slot > ${to.slot} returning 1`;
-        undone += blocks.length;
-      }
-      await moveStartPoints(sql, this.options.cursor, to);
-      await this.moveCursor(sql, to, tip);
-      await clearFork(sql, this.options.cursor, to.slot);
-      await this.options.append(sql, touched);
-    });
-    const took = performance.now() - startedAt;
-    measure.writeSeconds.of().observe(took / 1_000);
-    this.undoBudget.took(undone, took);
-    this.at = to;
-    await this.injectFault("after-undo");
-    this.options.ring(touched);
-    await this.options.onMoved?.(to, []);
-    return touched.length;
-  }
-
-  /**
-   * The origin. Throws if it is deeper than any rollback of a network: then this is another chain, or one that is far
-   * behind.
-   */
-  private originTarget(at: Tip): Tip {
-    const { keepsPoints, keepBlocks } = this.options;
-    if (keepsPoints && at.height > keepBlocks) {
-      throw new Error(
-        "a rollback to genesis is deeper than the retained blocks: the network has none of the last blocks",
-      );
-    }
-    return { ...origin, height: 0 };
-  }
-
-  private async keptTarget(point: Point, at: Tip): Promise<Tip> {
-    const rows = await this.options.store.sql<{ height: bigint }[]>`
-      select height from chain_block where slot = ${point.slot} and hash = ${point.hash}`;
-    if (rows[0]) return { ...point, height: Number(rows[0].height) };
-    // blocks that restore groups read are never pruned, so those cursors may go back any distance; the next block gives
-    // the height
-    if (!this.options.keepsPoints) return { ...point, height: at.height };
-    throw new Error(`a rollback to slot ${point.slot} is deeper than the retained blocks`);
-  }
-
-  private async moveCursor(sql: Queries, at: Tip, tip: Tip): Promise<void> {
-    await sql`update chain_cursor set slot = ${at.slot}, hash = ${at.hash}, height = ${at.height},
-      tip_slot = ${tip.slot}, tip_height = ${tip.height} where id = ${this.options.cursor}`;
   }
 }

@@ -11,7 +11,7 @@ import type { Result } from "#src/base/result.ts";
 import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
 import type { Touched } from "#src/chain/index/projection.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
-import type { IndexerOptions } from "#src/chain/index/indexer.ts";
+import type { IndexerOptions } from "#src/chain/index/indexerOptions.ts";
 import type { At, ChainPort, Unanswered } from "#src/chain/provider/port.ts";
 import { alignAnswer } from "#src/chain/index/watchedAddresses.ts";
 import type { Queries } from "#src/store/store.ts";

@@ -20,7 +20,9 @@ import {
   type RestoreProgress,
   skipTo,
 } from "#src/chain/index/groups.ts";
-import { fenced, Indexer, type IndexerOptions, type IndexerPosition } from "#src/chain/index/indexer.ts";
+import { Indexer } from "#src/chain/index/indexer.ts";
+import { fenced } from "#src/chain/index/indexerCursor.ts";
+import type { IndexerOptions, IndexerPosition } from "#src/chain/index/indexerOptions.ts";
 import * as measure from "#src/chain/index/metrics.ts";
 import { fetchRows, scopeOf } from "#src/chain/index/rows.ts";
 import { MAIN, readCursorById } from "#src/chain/index/cursor.ts";

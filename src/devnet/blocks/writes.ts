@@ -11,6 +11,7 @@ import { recordset, undoIndex } from "#src/devnet/index/write.ts";
 import { keepSideBlocks, lowestNeeded } from "#src/devnet/snapshots/sideBlocks.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import { onlyRow } from "#src/store/rows.ts";
+import type { SubmittedTransaction } from "#src/devnet/blocks/mempool.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** A block to append. */
@@ -176,15 +177,15 @@ export async function undoBlocks(sql: Queries, height: number, index: boolean): 
 }
 
 /** Adds transactions to the mempool. */
-export async function insertMempool(sql: Queries, rows: readonly MempoolRow[]): Promise<void> {
-  if (rows.length === 0) return;
+export async function insertMempool(sql: Queries, submitted: readonly SubmittedTransaction[]): Promise<void> {
+  if (submitted.length === 0) return;
   await sql`
     insert into devnet_mempool (position, hash, cbor)
     select position, hash, decode(cbor, 'hex') from unnest(
-      ${sql.array(rows.map(({ position }) => String(position)))}::bigint[], ${
-    sql.array(rows.map(({ hash }) => hash))
+      ${sql.array(submitted.map(({ position }) => String(position)))}::bigint[], ${
+    sql.array(submitted.map(({ transaction: { hash } }) => hash))
   }::text[],
-      ${sql.array(rows.map(({ cbor }) => toHex(cbor)))}::text[]) as new (position, hash, cbor)`;
+      ${sql.array(submitted.map(({ cbor }) => toHex(cbor)))}::text[]) as new (position, hash, cbor)`;
 }
 
 /** Deletes transactions from the mempool. */

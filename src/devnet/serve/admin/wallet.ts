@@ -6,25 +6,24 @@
  * `info`, and the code of this service as `reason`.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import { VERSION } from "#src/base/version.ts";
 import * as api from "#src/devnet/api/devnetWallet.ts";
 import { type Address, addressText, parseAddress, readAddress } from "#src/cardano/address.ts";
-import { as, asInt, CborError, decodeAll, encode } from "#src/cardano/cbor.ts";
+import { decodeAll, encode } from "#src/cardano/cbor.ts";
 import { readWitnesses } from "#src/cardano/conway/witnesses.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { addWitnesses, transactionHash } from "#src/cardano/transaction.ts";
-import { encodeValue, nameOf, policyOf, readValue, type Value } from "#src/cardano/value.ts";
+import { encodeValue } from "#src/cardano/value.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { DevnetWallet, unspentOutputHex, type WalletAccount, type WalletServices } from "#src/devnet/wallet/wallet.ts";
-import { answeredBy } from "#src/http/errors.ts";
-import { HttpFailure } from "#src/http/failure.ts";
 import { readPages, sending } from "#src/http/pages.ts";
 import { endpoint } from "#src/http/route.ts";
+import { answered, paid, paymentRefusal, refusal } from "#src/devnet/serve/admin/walletFailures.ts";
+import { addressOf, coinOf, decoded, pageOf, total, valueOf, valueView } from "#src/devnet/serve/admin/walletValues.ts";
 import { untilInBlock } from "#src/devnet/serve/admin/untilInBlock.ts";
 
 /** What the wallet's endpoints depend on. */
@@ -40,98 +39,42 @@ export interface WalletRoutesOptions {
 
 const PREFIX = "/api/v1/wallet";
 const UNKNOWN_ACCOUNT = "There is no such account: the accounts are 0 to 19.";
-/** The largest quantity of an output. */
-const MOST = (1n << 64n) - 1n;
-
-/** An error of CIP-30: its type and number, such as `TxSignError` 1, which is `ProofGeneration`. */
-type Cip30Error = readonly [type: string, code: number];
-const INVALID_REQUEST: Cip30Error = ["APIError", -1];
-const INTERNAL_ERROR: Cip30Error = ["APIError", -2];
-
-/** The status of each failure of the wallet, and its error of CIP-30. */
-const CIP30: Readonly<Record<string, readonly [status: ContentfulStatusCode, error: Cip30Error]>> = {
-  undecodable: [400, INVALID_REQUEST],
-  bad_address: [400, INVALID_REQUEST],
-  bad_value: [400, INVALID_REQUEST],
-  account_unknown: [404, INVALID_REQUEST],
-  cannot_sign: [400, ["TxSignError", 1]],
-  refused_by_ledger: [400, ["TxSendError", 2]],
-  key_unknown: [400, ["DataSignError", 1]],
-  address_without_key: [400, ["DataSignError", 2]],
-  network_unreachable: [503, INTERNAL_ERROR],
-  devnet_unavailable: [503, INTERNAL_ERROR],
-  mempool_full: [503, INTERNAL_ERROR],
-};
-
-/** The status of each failure of a payment, and Yaci DevKit's code. */
-const PAYMENT: Readonly<Record<string, readonly [status: ContentfulStatusCode, errorCode: string]>> = {
-  account_unknown: [404, "ACCOUNT_NOT_FOUND"],
-  bad_address: [400, "INVALID_ADDRESS"],
-  sender_without_key: [400, "INVALID_ADDRESS"],
-  bad_amount: [400, "INVALID_AMOUNT"],
-  amount_too_small: [400, "MIN_UTXO_NOT_MET"],
-  not_enough_money: [422, "INSUFFICIENT_FUNDS"],
-  too_large: [422, "BUILD_ERROR"],
-  undecodable: [400, "INVALID_TX"],
-  bad_witness_set: [400, "INVALID_WITNESS"],
-  // an input was spent, or rolled back, meanwhile
-  cannot_sign: [422, "TRANSACTION_FAILED"],
-  refused_by_ledger: [422, "TRANSACTION_FAILED"],
-  network_unreachable: [503, "SERVICE_UNAVAILABLE"],
-  devnet_unavailable: [503, "SERVICE_UNAVAILABLE"],
-  mempool_full: [503, "SERVICE_UNAVAILABLE"],
-};
-
-/** The refusal of a call of CIP-30; a failure without a status is internal. */
-function refusal({ code: reason, message: info, details }: Failure): Error {
-  const known = CIP30[reason];
-  if (!known) return new Error(`unexpected failure: ${reason}: ${info}`);
-  const [status, [type, code]] = known;
-  return new HttpFailure(status, reason, info, details, { type, code, info, reason });
-}
-
-/** The refusal of a payment; a failure without a status is internal. */
-function paymentRefusal({ code, message, details }: Failure): Error {
-  const known = PAYMENT[code];
-  if (!known) return new Error(`unexpected failure: ${code}: ${message}`);
-  const [status, errorCode] = known;
-  return new HttpFailure(status, code, message, details, { success: false, errorCode, message });
-}
-
-const answered = answeredBy(refusal);
-const paid = answeredBy(paymentRefusal);
-
 const refusing = (description: string) => ({ description, schema: api.walletError });
 const AWAY = refusing("`network_unreachable`, `devnet_unavailable`, `mempool_full`, `unavailable`");
 const BAD_ORIGIN = "`bad_origin`: the request is from a page whose origin is not in `--devnet-origins`";
 const ACCOUNT_UNKNOWN = { 404: refusing("`account_unknown`") };
 const SIGNING = { 403: BAD_ORIGIN, 413: "`body_too_large`", 503: AWAY };
 
-/** Adds `/wallet-sdk.js` and `/api/v1/wallet/…`. One function, since it only declares endpoints. */
-export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): void {
-  const { devnet, port, pages, transferMs = 10_000 } = options;
-  const wallet = new DevnetWallet({ devnet, port });
-  const network = devnet.network.id;
-  /** Id of the account that pages get when they enable the wallet. */
-  let active = "0";
+/** The endpoints of one wallet. */
+interface WalletEndpoints extends WalletRoutesOptions {
+  readonly app: OpenAPIHono;
+  readonly wallet: DevnetWallet;
+  /** An account by its id. @throws {HttpFailure} 404 `account_unknown` */
+  readonly accountOf: (id: string) => WalletAccount;
+}
 
-  function accountOf(id: string): WalletAccount {
+/** Adds `/wallet-sdk.js` and `/api/v1/wallet/…`. */
+export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): void {
+  const { devnet, port, pages } = options;
+  const wallet = new DevnetWallet({ devnet, port });
+  const accountOf = (id: string) => {
     const account = wallet.account(id);
     if (account) return account;
     throw refusal({ code: "account_unknown", message: UNKNOWN_ACCOUNT });
-  }
-  const payable = (text: string): Address => {
-    const address = paid(parseAddress(text, network));
-    if (address.kind !== "reward") return address;
-    throw paymentRefusal({ code: "bad_address", message: "A payment cannot be sent to a reward address." });
   };
-
   const sdk = sending(readPages(new URL("devnet/", pages)), {
     "x-content-type-options": "nosniff",
     // pages of any origin may load it
     "cross-origin-resource-policy": "cross-origin",
   });
   app.get("/wallet-sdk.js", (c) => sdk(c, "wallet-sdk.js"));
+  const endpoints = { ...options, app, wallet, accountOf };
+  for (const add of [accountRoutes, signingRoutes, paymentRoutes, cip30Routes, decodeRoutes]) add(endpoints);
+}
+
+function accountRoutes({ app, wallet, accountOf }: WalletEndpoints): void {
+  /** Id of the account that pages get when they enable the wallet. */
+  let active = "0";
 
   endpoint(app, "get", `${PREFIX}/health`, {
     summary: "Whether the wallet is there",
@@ -167,7 +110,9 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     active = accountOf(accountId).id;
     return { accountId, status: "active" };
   });
+}
 
+function signingRoutes({ app, wallet, accountOf }: WalletEndpoints): void {
   endpoint(app, "post", `${PREFIX}/sign-tx`, {
     summary: "Sign a transaction with the keys of an account that it needs",
     body: api.signTxBody,
@@ -205,7 +150,16 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     produces: "text/plain",
     refusals: { 400: refusing("`bad_request`, `malformed_json`, `undecodable`, `refused_by_ledger`"), ...SIGNING },
   }, async ({ body: { txCbor }, context }) => context.text(answered(await submitted(wallet, fromHex(txCbor)))));
+}
 
+/** The address of a payment's receiver. @throws {HttpFailure} 400 `bad_address` */
+function payable(text: string, { network }: WalletRoutesOptions["devnet"]): Address {
+  const address = paid(parseAddress(text, network.id));
+  if (address.kind !== "reward") return address;
+  throw paymentRefusal({ code: "bad_address", message: "A payment cannot be sent to a reward address." });
+}
+
+function paymentRoutes({ app, wallet, devnet, port, transferMs = 10_000 }: WalletEndpoints): void {
   endpoint(app, "post", `${PREFIX}/build-tx`, {
     summary: "Build a payment without signatures",
     body: api.buildTxBody,
@@ -218,7 +172,7 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
       ...SIGNING,
     },
   }, async ({ body: { senderAddress, receiverAddress, amounts } }) => {
-    const [from, to] = [paid(parseAddress(senderAddress, network)), payable(receiverAddress)];
+    const [from, to] = [paid(parseAddress(senderAddress, devnet.network.id)), payable(receiverAddress, devnet)];
     const { transaction, hash } = paid(await wallet.build(from, to, total(amounts)));
     return { success: true, txCbor: toHex(transaction), txHash: hash };
   });
@@ -257,18 +211,20 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
   }, async ({ body: { accountId, receiverAddress, amounts } }) => {
     const account = wallet.account(accountId);
     if (!account) throw paymentRefusal({ code: "account_unknown", message: UNKNOWN_ACCOUNT });
-    const { transaction } = paid(await wallet.build(account.address, payable(receiverAddress), total(amounts)));
+    const { transaction } = paid(await wallet.build(account.address, payable(receiverAddress, devnet), total(amounts)));
     const { witnessSet } = paid(await wallet.sign(account, transaction, false));
     const signed = addWitnesses(transaction, readWitnesses(decodeAll(witnessSet)));
     const txHash = paid(await submitted(wallet, signed));
     if (devnet.blockMs > 0) await untilInBlock(port, txHash, transferMs);
     return { success: true, txHash, message: "Transaction submitted successfully" };
   });
+}
 
+function cip30Routes({ app, wallet, devnet, accountOf }: WalletEndpoints): void {
   endpoint(app, "get", `${PREFIX}/cip30/network-id`, {
     summary: "The network id (CIP-30 getNetworkId)",
     answer: api.networkId,
-  }, async () => network);
+  }, async () => devnet.network.id);
 
   const refusals = {
     400: refusing("`bad_request`, `bad_value`, `page_out_of_range`"),
@@ -328,7 +284,9 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
     ...reading,
     answer: api.hexList,
   }, async ({ params: { account } }) => [accountOf(account).rewardAddress.hex]);
+}
 
+function decodeRoutes({ app }: WalletEndpoints): void {
   endpoint(app, "get", `${PREFIX}/decode/address`, {
     summary: "The text of an address",
     query: api.decodeQuery,
@@ -347,84 +305,6 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
 
 function accountView({ id, name, address, rewardAddress }: WalletAccount) {
   return { id, name, address: addressText(address), stakeAddress: addressText(rewardAddress), default: true };
-}
-
-/** An address as CIP-30 allows it: its bytes in hexadecimal, or its text. */
-function addressOf(text: string): Result<Address, Failure> {
-  return isHex(text.toLowerCase()) ? readAddress(fromHex(text)) : parseAddress(text);
-}
-
-/** A page of a list; the first one exists always. @throws {HttpFailure} `PaginateError` of CIP-30 for pages after the last one. */
-function pageOf<T>(
-  items: readonly T[],
-  { page = 0, limit }: { page?: number | undefined; limit?: number | undefined },
-) {
-  const size = limit ?? Math.max(1, items.length);
-  if (page > 0 && page * size >= items.length) {
-    const reason = "page_out_of_range";
-    throw new HttpFailure(400, reason, `There is no page ${page}: there are ${items.length} items.`, undefined, {
-      type: "PaginateError",
-      maxSize: items.length,
-      reason,
-    });
-  }
-  return items.slice(page * size, (page + 1) * size);
-}
-
-/** What is read from CBOR; `refuse` makes the refusal of bytes that are not `what`. */
-function decoded<T>(refuse: (failure: Failure) => Error, code: string, what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof CborError)) throw error;
-    throw refuse({ code, message: `The bytes are not ${what}: ${error.message}.` });
-  }
-}
-
-/** A value from its CBOR. @throws {HttpFailure} 400 `bad_value` */
-function valueOf(hex: string): Value {
-  return decoded(refusal, "bad_value", "a value", () => {
-    const value = readValue(decodeAll(fromHex(hex)));
-    if ([value.lovelace, ...value.assets.values()].some((quantity) => quantity < 0n || quantity > MOST)) {
-      throw new CborError("a quantity is negative or has more than 64 bits");
-    }
-    return value;
-  });
-}
-
-/** Lovelace from its CBOR. @throws {HttpFailure} 400 `bad_value` */
-function coinOf(hex: string): bigint {
-  return decoded(refusal, "bad_value", "an amount of lovelace", () => {
-    const lovelace = asInt(as(decodeAll(fromHex(hex)), "int"));
-    if (lovelace < 0n || lovelace > MOST) throw new CborError("it is negative or has more than 64 bits");
-    return lovelace;
-  });
-}
-
-/** The sum of Yaci DevKit's amounts. @throws {HttpFailure} 400 `bad_amount` */
-function total(amounts: readonly { readonly unit: string; readonly quantity: string }[]): Value {
-  const sums = new Map<string, bigint>();
-  for (const { unit, quantity } of amounts) {
-    const id = unit.toLowerCase();
-    const amount = BigInt(quantity);
-    const sum = (sums.get(id) ?? 0n) + amount;
-    if (amount === 0n || sum > MOST) {
-      throw paymentRefusal({ code: "bad_amount", message: `Quantities must be from 1 to ${MOST}.` });
-    }
-    sums.set(id, sum);
-  }
-  const lovelace = sums.get("lovelace") ?? 0n;
-  sums.delete("lovelace");
-  return { lovelace, assets: sums };
-}
-
-function valueView({ lovelace, assets }: Value) {
-  const list = [...assets].map(([asset, quantity]) => ({
-    policyId: policyOf(asset),
-    assetName: `0x${nameOf(asset)}`,
-    quantity: String(quantity),
-  }));
-  return { lovelace: String(lovelace), ...(list.length > 0 ? { assets: list } : {}) };
 }
 
 /** Submits a transaction; gives its hash. */
