@@ -10,6 +10,7 @@ import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import type { Network, Submission } from "#src/chain/provider/port.ts";
+import type { BlocksMade, BlocksRequest } from "#src/devnet/blocks/blockPlan.ts";
 import type { RollbackImpossible } from "#src/devnet/blocks/chain.ts";
 import { LEASE } from "#src/devnet/blocks/lease.ts";
 import type { Departure } from "#src/devnet/blocks/departures.ts";
@@ -18,13 +19,7 @@ import type { PendingTransaction } from "#src/devnet/blocks/mempool.ts";
 import type { Mining, MiningMode } from "#src/devnet/blocks/mining.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
 import type { SubmissionUnavailable, UndecodableSubmission } from "#src/devnet/blocks/submission.ts";
-import {
-  type BlocksMade,
-  type BlocksRequest,
-  type BlocksResult,
-  DevnetRunner,
-  type RollbackTarget,
-} from "#src/devnet/devnetRunner.ts";
+import { type BlocksResult, DevnetRunner, type RollbackTarget } from "#src/devnet/devnetRunner.ts";
 import { checkAmount, type FaucetFailure } from "#src/devnet/faucet/faucet.ts";
 import { minLovelace } from "#src/devnet/faucet/payment.ts";
 import {

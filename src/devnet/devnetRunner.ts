@@ -1,10 +1,10 @@
 /** Runs a devnet's chain while this process holds the lease: opens it, produces blocks, and announces them. */
-import { type Clock, sleep, systemClock } from "#src/base/clock.ts";
+import { aborted, type Clock, sleep, systemClock } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { currentSlot, slotAt } from "#src/cardano/parameters.ts";
-import { type BlockPlan, times } from "#src/devnet/blocks/blockPlan.ts";
+import { type BlockPlan, type BlocksMade, type BlocksRequest, times } from "#src/devnet/blocks/blockPlan.ts";
 import { DevnetChain, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
 import { LeaseLost, underLease } from "#src/devnet/blocks/lease.ts";
 import { cacheEvaluations } from "#src/devnet/blocks/evaluationCache.ts";
@@ -15,7 +15,7 @@ import {
   checkReach,
   type JumpBlocks,
   type JumpTarget,
-  type JumpTerms,
+  jumpTerms,
   nextInJump,
   targetSlot,
   type TooFarAhead,
@@ -26,7 +26,7 @@ import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
 import type { DevnetSettings } from "#src/devnet/options.ts";
 import type { FaucetPayment } from "#src/devnet/faucet/faucet.ts";
 import type { PaymentOutput } from "#src/devnet/faucet/payment.ts";
-import { publish, splitFunds } from "#src/devnet/faucet/publish.ts";
+import { OwnTransactions } from "#src/devnet/faucet/publish.ts";
 import { createGenesis, type Genesis, type GenesisOptions, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import {
   remoteSnapshots,
@@ -42,25 +42,9 @@ import type { Evaluate } from "#src/plutus/types.ts";
 /** How far a rollback goes: so many blocks, or all after a slot or a height. */
 export type RollbackTarget = { readonly blocks: number } | { readonly slot: number } | { readonly height: number };
 
-/** Which blocks to make. */
-export interface BlocksRequest {
-  readonly count: number;
-  /** Slots from one block to the next, and from the newest one to the first; 1 by default. */
-  readonly gap?: number | undefined;
-  /** Whether the mempool stays as it is. */
-  readonly empty?: boolean | undefined;
-  /** Ends the work early. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** The newest block, and the number of blocks made. */
-export interface BlocksMade {
-  readonly tip: Tip;
-  readonly blocks: number;
-}
-
 export type BlocksResult<E = BadSlot> = Result<BlocksMade, SubmissionUnavailable | E>;
 
+/** Runs the chain; where it is not open, operations give `devnet_unavailable`. */
 export class DevnetRunner {
   /** Resolves with the database's genesis when the chain is open, or when it turns out to be of another network. */
   readonly opened: Promise<Genesis>;
@@ -68,8 +52,7 @@ export class DevnetRunner {
   #chain: DevnetChain | undefined;
   /** Of the chain, also while it is not open. */
   #slotsAhead = 0;
-  /** Protocol version for which scripts were published last. */
-  #publishedFor: number | undefined;
+  readonly #own: OwnTransactions;
   /** When blocks are made without a request. */
   readonly mining: MiningControl;
   readonly #clock: Clock;
@@ -89,6 +72,7 @@ export class DevnetRunner {
     this.opened = new Promise((resolve) => this.#resolveOpened = resolve);
     this.#clock = settings.clock ?? systemClock;
     this.mining = new MiningControl(miningOf(settings.options ?? {}));
+    this.#own = new OwnTransactions(settings.options?.publish ?? [], settings.log);
     this.#evaluate = cacheEvaluations(settings.evaluate);
   }
 
@@ -186,7 +170,7 @@ export class DevnetRunner {
     if (mining.mode !== "submit") return ok(undefined);
     try {
       await chain.mineWaiting();
-      await this.#publishNew(chain, genesis);
+      await this.#own.publishNew(chain, genesis);
       return ok(undefined);
     } catch (error) {
       this.settings.log.warn("no block was produced", { reason: reason(error) });
@@ -208,7 +192,7 @@ export class DevnetRunner {
   async #submitting<T>(genesis: Genesis, work: (chain: DevnetChain) => Promise<T>): Promise<T | undefined> {
     const chain = this.#chain;
     const done = chain && await work(chain);
-    if (chain) await this.#publishNew(chain, genesis);
+    if (chain) await this.#own.publishNew(chain, genesis);
     return done;
   }
 
@@ -236,7 +220,7 @@ export class DevnetRunner {
     try {
       while (!signal?.aborted) {
         const tips = await chain.forgeBlocks(one.value.plan, one.value);
-        await this.#publishNew(chain, genesis);
+        await this.#own.publishNew(chain, genesis);
         if (tips.length === 0) break;
         tip = tips.at(-1) ?? tip;
         blocks += tips.length;
@@ -282,25 +266,12 @@ export class DevnetRunner {
       const done = await chain.rollback(-1, true, true);
       if (!done.ok) return done;
       this.#announce(done.value);
-      await this.#submitFirst(chain, genesis);
+      await this.#own.submitFirst(chain, genesis);
       return done;
     } catch (error) {
       this.settings.log.warn("the reset failed", { reason: reason(error) });
       return notRunning();
     }
-  }
-
-  /** The devnet's own first transactions, unless the chain has them. */
-  async #submitFirst(chain: DevnetChain, genesis: Genesis): Promise<void> {
-    this.#publishedFor = chain.parameters.protocolVersion.major;
-    await splitFunds(chain, genesis, this.settings.log);
-    await this.#publish(chain, genesis);
-  }
-
-  /** Publishes the scripts that the ledger accepts, unless the chain has them. */
-  async #publish(chain: DevnetChain, genesis: Genesis): Promise<void> {
-    const { log, options } = this.settings;
-    for (const script of options?.publish ?? []) await publish(chain, genesis, script, log);
   }
 
   async #snapshot<T>(
@@ -351,7 +322,7 @@ export class DevnetRunner {
       serveSnapshots(bus, this.#ownSnapshots(chain), log),
     ];
     try {
-      await this.#submitFirst(chain, genesis);
+      await this.#own.submitFirst(chain, genesis);
       log.info("devnet runs", { magic, tip: chain.tip.height, slot: this.slotOf(genesis), epoch });
       this.#resolveOpened(genesis);
       await this.#keepPace(chain, genesis, signal);
@@ -387,7 +358,7 @@ export class DevnetRunner {
       if (ended.aborted || (!emptyBlocks && chain.mempool.size === 0)) continue;
       try {
         await chain.forge(this.slotOf(genesis));
-        await this.#publishNew(chain, genesis);
+        await this.#own.publishNew(chain, genesis);
       } catch (error) {
         if (error instanceof LeaseLost) return;
         log.warn("no block was produced", { reason: reason(error) });
@@ -395,19 +366,9 @@ export class DevnetRunner {
     }
   }
 
-  /** Publishes the scripts that need it after the first block of a protocol version. */
-  async #publishNew(chain: DevnetChain, genesis: Genesis): Promise<void> {
-    const { major } = chain.parameters.protocolVersion;
-    if (major === this.#publishedFor) return;
-    this.#publishedFor = major;
-    await this.#publish(chain, genesis).catch((error) =>
-      this.settings.log.warn("scripts were not published", { reason: reason(error) })
-    );
-  }
-
   /** Announces where a rollback or a restore has led: a hard fork may come again. */
   #movedTo(chain: DevnetChain, tip: Tip): void {
-    this.#publishedFor = chain.parameters.protocolVersion.major;
+    this.#own.keepVersion(chain);
     this.#announce(tip);
   }
 
@@ -420,19 +381,6 @@ export class DevnetRunner {
       log.debug("a new tip was not announced", { reason: reason(error) });
     }
   }
-}
-
-/** The terms of jumps over slots. */
-export function jumpTerms({ network: { slots, securityParameter }, terms }: Genesis): JumpTerms {
-  const { activeSlots: { numerator, denominator }, epochLength } = terms;
-  return { slots, epochLength, forecast: 3 * securityParameter * Number(denominator) / Number(numerator) };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /** The failure that the chain is not open in this process. */

@@ -7,7 +7,7 @@
  * many blocks share a transaction, none of which should take over 100 ms. A folded batch is written only if the cursor
  * still has the generation at which it was folded, so that members assigned or dismissed meanwhile miss nothing.
  */
-import { sleep } from "#src/base/clock.ts";
+import { aborted, sleep } from "#src/base/clock.ts";
 import { toJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import type { Failure } from "#src/base/result.ts";
@@ -128,9 +128,9 @@ export class Indexer {
   /** Applies steps until the signal aborts (false) or the indexer has ended (true). */
   private async follow(lookAhead: LookAhead, signal: AbortSignal, onApplied: () => void): Promise<boolean> {
     const { limit = () => Infinity, changed, ended } = this.options;
-    const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    const end = aborted(signal);
     while (!signal.aborted) {
-      const wake = [lookAhead.more(), aborted, ...(changed ? [changed()] : [])];
+      const wake = [lookAhead.more(), end, ...(changed ? [changed()] : [])];
       try {
         if (await ended?.(this.position(lookAhead))) return true;
         const { first } = lookAhead;

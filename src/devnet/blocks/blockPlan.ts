@@ -1,4 +1,5 @@
-/** Plans of blocks: in which slots they are made. */
+/** Plans of blocks: in which slots they are made, and how many. */
+import type { Tip } from "#src/cardano/block.ts";
 
 /** Chooses the slot of the next block; undefined: none is made. */
 export type BlockPlan = (at: {
@@ -16,4 +17,21 @@ export type BlockPlan = (at: {
 export function times(count: number, choose: BlockPlan): BlockPlan {
   let left = count;
   return (at) => left-- > 0 ? choose(at) : undefined;
+}
+
+/** Which blocks to make. */
+export interface BlocksRequest {
+  readonly count: number;
+  /** Slots from one block to the next, and from the newest one to the first; 1 by default. */
+  readonly gap?: number | undefined;
+  /** Whether the mempool stays as it is. */
+  readonly empty?: boolean | undefined;
+  /** Ends the work early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The newest block, and the number of blocks made. */
+export interface BlocksMade {
+  readonly tip: Tip;
+  readonly blocks: number;
 }

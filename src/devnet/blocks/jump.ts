@@ -2,6 +2,7 @@
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { slotAt, type SlotConfig, slotTime } from "#src/cardano/parameters.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
+import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 
 /** Where a jump ends: so far from the present slot, or there. Times are ms since 1970; one between slots is rounded up. */
 export type JumpTarget =
@@ -90,4 +91,10 @@ export function checkReach(slot: number, tip: number): Result<void, BadSlot> {
   if (slot - tip <= MOST_SLOTS) return ok(undefined);
   const message = `Slot ${slot} is more than ${MOST_SLOTS} slots after that of the newest block, ${tip}.`;
   return fail("too_many_slots", message, { tip, limit: MOST_SLOTS });
+}
+
+/** The terms of jumps over slots. */
+export function jumpTerms({ network: { slots, securityParameter }, terms }: Genesis): JumpTerms {
+  const { activeSlots: { numerator, denominator }, epochLength } = terms;
+  return { slots, epochLength, forecast: 3 * securityParameter * Number(denominator) / Number(numerator) };
 }

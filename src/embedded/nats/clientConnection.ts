@@ -172,10 +172,7 @@ export class ClientConnection implements ParserOperations {
     this.output.text(text);
   }
 
-  /**
-   * Whether a guest may be sent an event. If not, `Guests.wake` is called once it has answered a PING after earlier
-   * ones.
-   */
+  /** Whether a guest may be sent an event. If not, `GuestDelivery.wake` is called when it may have room again. */
   hasRoom(): boolean {
     return this.output.hasRoom();
   }
