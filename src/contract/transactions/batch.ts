@@ -12,15 +12,16 @@ import { excessIn } from "#src/contract/transactions/common.ts";
 import {
   buildSelected,
   type BuiltUpdate,
-  bytesOfRefusals,
-  requestsFail,
-  selectRefusals,
-  selectRequests,
-  type UnappliedRequest,
   updatableToken,
   type UpdateFailure,
-  type UpdateInput,
 } from "#src/contract/transactions/update.ts";
+import { bytesOfRefusals, selectRequests } from "#src/contract/transactions/selectRequests.ts";
+import {
+  requestsFail,
+  selectRefusals,
+  type UnappliedRequest,
+  type UpdateInput,
+} from "#src/contract/transactions/updateRequests.ts";
 
 /** An update, and the requests that it does not apply. */
 export interface BuiltBatch extends BuiltUpdate {

@@ -19,7 +19,8 @@ import { paymentBodies } from "./payments.ts";
 import type { RequestedPayment } from "./review.ts";
 import { PassphraseForm } from "./secrets.tsx";
 import { newKey, send, type Transaction, type WalletSummary } from "./service.ts";
-import { Sent, Step } from "./signing.tsx";
+import { Sent } from "./Sent.tsx";
+import { Step } from "./signing.tsx";
 
 type CoinSelection = Messaged<z.output<typeof transactionsApi.coinSelection>>;
 

@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import { Form } from "../kit/forms.tsx";
 import { Panel } from "../kit/parts.tsx";
-import { TransactionField, useDraft } from "./signing.tsx";
+import { TransactionField } from "./passOn.tsx";
+import { useDraft } from "./signing.tsx";
 import type { WalletTab } from "./tab.ts";
 
 export function Cosign({ wallet, reload }: WalletTab) {

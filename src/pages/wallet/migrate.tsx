@@ -14,7 +14,8 @@ import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { PassphraseForm } from "./secrets.tsx";
 import { newKey, send, type Transaction } from "./service.ts";
-import { Sent, Step } from "./signing.tsx";
+import { Sent } from "./Sent.tsx";
+import { Step } from "./signing.tsx";
 import type { WalletTab } from "./tab.ts";
 
 type Plan = Messaged<z.output<typeof selections.migrationPlan>>;

@@ -12,7 +12,8 @@ import { readUnits } from "./amounts.ts";
 import { titleOf, useAssets } from "./assets.tsx";
 import { PassphraseForm } from "./secrets.tsx";
 import { send } from "./service.ts";
-import { construct, useDraft } from "./signing.tsx";
+import { construct } from "./draft.ts";
+import { useDraft } from "./signing.tsx";
 import type { WalletTab } from "./tab.ts";
 
 /** The policy: this wallet's policy key signs, without a time limit. */

@@ -20,7 +20,8 @@ import { walletPath } from "./paths.ts";
 import { paymentBodies } from "./payments.ts";
 import type { Requested, RequestedPayment } from "./review.ts";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
-import { construct, type Draft, useDraft } from "./signing.tsx";
+import { construct, type Draft } from "./draft.ts";
+import { useDraft } from "./signing.tsx";
 import { paymentsOf } from "./transactions.ts";
 import type { WalletTab } from "./tab.ts";
 

@@ -7,40 +7,20 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
-import type { Constructed, Decoded, NetworkInformation } from "#src/client/wallets.ts";
-import { Ada, count } from "../kit/amounts.tsx";
 import { type Data, Loaded, useData } from "../kit/data.tsx";
 import { Form } from "../kit/forms.tsx";
-import { copyText, Id } from "../kit/Id.tsx";
-import { Badge, Facts, Panel } from "../kit/parts.tsx";
-import { hrefOf, useBackStep } from "../kit/router.ts";
-import { Table } from "../kit/Table.tsx";
-import { DateTime } from "../kit/time.tsx";
-import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
-import { Change, TransactionStatus } from "./historyTable.tsx";
-import { pendingText, slotTime } from "./network.tsx";
-import type { OwnKeys } from "./ownKeys.ts";
-import { walletPath } from "./paths.ts";
-import type { Requested, Review, ReviewedAsset } from "./review.ts";
+import { Badge, Panel } from "../kit/parts.tsx";
+import { useBackStep } from "../kit/router.ts";
+import { useAssets } from "./assets.tsx";
+import type { Requested, Review } from "./review.ts";
 import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
 import { PassphraseForm } from "./secrets.tsx";
 import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
-import { purposeOf } from "./transactions.ts";
 import type { WalletTab } from "./tab.ts";
-
-/** A transaction that may be signed, with what was requested where it was built here. */
-export interface Draft {
-  /** CBOR in base64. */
-  readonly transaction: string;
-  readonly requested?: Requested | undefined;
-  readonly warnings?: Constructed["warnings"];
-}
-
-/** Has the service build a transaction. @throws {ApiError} with advice */
-export async function construct(wallet: WalletSummary, body: unknown, requested: Requested): Promise<Draft> {
-  const built = await send<Constructed>("POST", `/${wallet.prefix}/${wallet.id}/transactions-construct`, body);
-  return { transaction: built.transaction, requested, warnings: built.warnings };
-}
+import { construct, type Draft, type Reviewed, reviewOf, signed } from "./draft.ts";
+import { PassOn, TransactionField } from "./passOn.tsx";
+import { ReviewView } from "./ReviewView.tsx";
+import { Sent } from "./Sent.tsx";
 
 type Signed = Pick<WalletTab, "wallet" | "reload">;
 
@@ -80,66 +60,6 @@ export function useSigning({ wallet, reload }: Signed) {
     }
   };
   return { begin, error, signing };
-}
-
-/** A transaction as it was read here. */
-export interface Reviewed {
-  readonly review: Review;
-  readonly own: OwnKeys;
-  /** Owners of a shared wallet who have signed. */
-  readonly signers: ReadonlySet<string>;
-}
-
-/** Reads a transaction in the browser; the service only names the paths of addresses, which are derived again here. */
-export async function reviewOf(wallet: WalletSummary, { transaction, requested }: Draft): Promise<Reviewed> {
-  const { reviewTransaction, transactionBytes, CborError } = await import("./review.ts");
-  const bytes = transactionBytes(transaction);
-  if (bytes === undefined) {
-    throw new ApiError(400, "bad_request", "This is no transaction: it is neither base64 nor hexadecimal.");
-  }
-  const [{ signersAmong }, own, decoded] = await Promise.all([
-    import("./ownKeys.ts"),
-    ownKeysOf(wallet),
-    send<Decoded>("POST", `/${wallet.prefix}/${wallet.id}/transactions-decode`, { transaction }),
-  ]);
-  const paths = new Map(
-    [...decoded.outputs, ...decoded.inputs].flatMap(({ address, derivation_path: path }) =>
-      address && path ? [[address, path] as const] : []
-    ),
-  );
-  try {
-    const review = reviewTransaction(bytes, { own, paths, requested });
-    const inputPaths = decoded.inputs.flatMap(({ derivation_path: path }) => path ? [path] : []);
-    const signers = wallet.payment
-      ? signersAmong(wallet.payment as never, review.signed, inputPaths)
-      : new Set<string>();
-    return { review, own, signers };
-  } catch (error) {
-    if (!(error instanceof CborError)) throw error;
-    throw new ApiError(400, "bad_request", `This is no transaction: ${error.message}.`);
-  }
-}
-
-const keys = new Map<string, Promise<OwnKeys>>();
-
-/** What belongs to a wallet, from its public keys. They never change, so they are read once. */
-function ownKeysOf(wallet: WalletSummary): Promise<OwnKeys> {
-  const known = keys.get(wallet.id);
-  if (known) return known;
-  const made = derive(wallet);
-  keys.set(wallet.id, made);
-  made.catch(() => keys.delete(wallet.id));
-  return made;
-}
-
-async function derive({ prefix, id, payment, staking }: WalletSummary): Promise<OwnKeys> {
-  const [{ singleOwner, severalOwners }, { network_info: info }] = await Promise.all([
-    import("./ownKeys.ts"),
-    read<NetworkInformation>("/network/information"),
-  ]);
-  const network = info.network_id === "mainnet" ? 1 : 0;
-  if (payment) return severalOwners(payment as never, staking as never, network);
-  return singleOwner(await read<string>(`/${prefix}/${id}/keys`, { format: "extended" }), network);
 }
 
 /** A step behind a form, in its place: it has the focus, and the browser's Back returns to the form. */
@@ -235,25 +155,6 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
       </Panel>
     </div>
   );
-}
-
-/** Signs, and makes sure that what comes back is what was shown. @throws {ApiError} */
-async function signed(wallet: WalletSummary, transaction: string, passphrase: string, hash: string): Promise<string> {
-  const { reviewTransaction, transactionBytes } = await import("./review.ts");
-  const answer = await send<{ transaction: string }>("POST", `/${wallet.prefix}/${wallet.id}/transactions-sign`, {
-    transaction,
-    passphrase,
-  });
-  const bytes = transactionBytes(answer.transaction);
-  const own = await ownKeysOf(wallet);
-  if (bytes === undefined || reviewTransaction(bytes, { own, paths: new Map() }).hash !== hash) {
-    throw new ApiError(
-      409,
-      "other_transaction",
-      "The service signed another transaction than the one shown here. It was not sent.",
-    );
-  }
-  return answer.transaction;
 }
 
 function OwnSigning({ wallet, review, transaction, verb, submit, back }: {
@@ -368,223 +269,5 @@ function Outside({ transaction, review, submit }: {
         <TransactionField label="Signed transaction" value={text} onInput={setText} />
       </Form>
     </>
-  );
-}
-
-/** A transaction as text and as a file. */
-export function PassOn({ transaction, hash, text }: {
-  readonly transaction: string;
-  readonly hash: string;
-  readonly text: ComponentChildren;
-}) {
-  const save = () => {
-    const url = URL.createObjectURL(new Blob([transaction], { type: "text/plain" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `transaction-${hash.slice(0, 8)}.txt`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  };
-  return (
-    <div class="pass-on">
-      <p>{text}</p>
-      <textarea class="mono" rows={4} readOnly aria-label="The transaction as text" value={transaction} />
-      <div class="buttons">
-        <button type="button" onClick={() => void copyText(transaction, "Copied the transaction")}>
-          Copy the text
-        </button>
-        <button type="button" onClick={save}>Save as a file</button>
-      </div>
-    </div>
-  );
-}
-
-/** A field for a transaction, as text or from a file. */
-export function TransactionField({ label, value, onInput }: {
-  readonly label: string;
-  readonly value: string;
-  readonly onInput: (text: string) => void;
-}) {
-  return (
-    <div class="field">
-      <label>
-        <span class="label">{label}</span>
-        <textarea
-          class="mono"
-          rows={5}
-          spellcheck={false}
-          autocomplete="off"
-          placeholder="Base64 or hexadecimal"
-          value={value}
-          onInput={(event) => onInput(event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        <span class="label">or open a file</span>
-        <input
-          type="file"
-          onChange={(event) => {
-            const [file] = event.currentTarget.files ?? [];
-            void file?.text().then((text) => onInput(text.trim()));
-          }}
-        />
-      </label>
-    </div>
-  );
-}
-
-/** What a transaction does, as it was read from its bytes. */
-export function ReviewView({ review, book }: { readonly review: Review; readonly book: AssetBook | undefined }) {
-  const assets = (list: readonly ReviewedAsset[], signed = false) =>
-    list.map(({ policy, name, fingerprint, quantity }) => (
-      <AssetAmount
-        key={policy + name}
-        book={book}
-        policy={policy}
-        name={name}
-        fingerprint={fingerprint}
-        quantity={quantity}
-        signed={signed}
-      />
-    ));
-  const change = review.returns.reduce((sum, { lovelace }) => sum + lovelace, 0n);
-  const kept = [...totalsOf(review.returns.flatMap((one) => one.assets)).values()];
-  const until = review.validTo === undefined ? undefined : slotTime(review.validTo);
-  return (
-    <>
-      {review.actions.length > 0 && (
-        <ul class="actions">{review.actions.map((action) => <li key={action}>{action}</li>)}</ul>
-      )}
-      {review.pays.length > 0 && (
-        <Table
-          caption="Recipients"
-          showCaption
-          rows={review.pays.map((one, i) => ({ ...one, key: String(i) }))}
-          keyOf={({ key }) => key}
-          pageSize={20}
-          columns={[
-            {
-              title: "Recipient",
-              cell: ({ address, own }) => (
-                <span class="wallet-name">
-                  <Id value={address} name="address" whole />
-                  {own && <span class="note">an address of this wallet</span>}
-                </span>
-              ),
-            },
-            {
-              title: "Gets",
-              align: "right",
-              cell: ({ lovelace, assets: some }) => (
-                <span class="changes">
-                  <Ada lovelace={lovelace} />
-                  {assets(some)}
-                </span>
-              ),
-            },
-          ]}
-        />
-      )}
-      <Facts
-        align="right"
-        pairs={[
-          [
-            "Mints or burns",
-            review.mints.length > 0 ? <span class="changes">{assets(review.mints, true)}</span> : undefined,
-          ],
-          ["Fee", <Ada lovelace={review.fee} />],
-          ["Deposit", review.deposit > 0n ? <Ada lovelace={review.deposit} /> : undefined],
-          ["Deposit returned", review.refund > 0n ? <Ada lovelace={review.refund} /> : undefined],
-          ["Rewards withdrawn", review.withdrawn > 0n ? <Ada lovelace={review.withdrawn} /> : undefined],
-          [
-            "Change, back to this wallet",
-            review.returns.length === 0 ? "none" : (
-              <span class="changes">
-                <Ada lovelace={change} />
-                {kept.length <= 5
-                  ? assets(kept)
-                  : <span class="note">{`and ${count(kept.length)} kinds of tokens`}</span>}
-              </span>
-            ),
-          ],
-          [
-            review.cost < 0n ? "Becomes available" : "Leaves this wallet",
-            <b>
-              <Ada lovelace={review.cost < 0n ? -review.cost : review.cost} />
-            </b>,
-          ],
-          [
-            "Message",
-            review.message && (
-              <span class="wallet-name">
-                <bdi class="message">{review.message.join("\n")}</bdi>
-                <span class="note">It is public, for good.</span>
-              </span>
-            ),
-          ],
-          ["Metadata", review.metadata && !review.message ? "It carries data that is public, for good." : undefined],
-          ["Valid until", until === undefined ? undefined : <DateTime at={until} />],
-          ["Transaction id", <Id value={review.hash} name="transaction id" />],
-        ]}
-      />
-      <p class="note checked">Read from the transaction's bytes in this browser, not taken from the service.</p>
-    </>
-  );
-}
-
-function totalsOf(assets: readonly ReviewedAsset[]): ReadonlyMap<string, ReviewedAsset> {
-  const totals = new Map<string, ReviewedAsset>();
-  for (const one of assets) {
-    const key = one.policy + one.name;
-    totals.set(key, { ...one, quantity: one.quantity + (totals.get(key)?.quantity ?? 0n) });
-  }
-  return totals;
-}
-
-/** A transaction that was sent, on its way to the ledger. */
-export function Sent({ wallet, hash, back, landed }: {
-  readonly wallet: WalletSummary;
-  readonly hash: string;
-  readonly back: () => void;
-  /** Called once it is in the ledger. */
-  readonly landed?: (() => void) | undefined;
-}) {
-  const data = useData(
-    (signal) => read<Transaction>(`/${wallet.prefix}/${wallet.id}/transactions/${hash}`, {}, signal),
-    [hash],
-    { everyMs: 1_500 },
-  );
-  useLayoutEffect(() => document.querySelector<HTMLElement>("#sent")?.focus(), []);
-  const book = useAssets(wallet);
-  const status = data.value?.status ?? "pending";
-  useEffect(() => {
-    if (status === "in_ledger") landed?.();
-  }, [status]);
-  return (
-    <Panel title="Sent">
-      <div id="sent" tabIndex={-1} role="status">
-        {status === "in_ledger"
-          ? <p class="alert info">It is in the ledger.</p>
-          : status === "expired"
-          ? <p class="alert">It expired before a block had it. Nothing was spent.</p>
-          : <p class="alert info">{pendingText()}</p>}
-      </div>
-      {data.value && (
-        <p class="result">
-          <b>{purposeOf(data.value)}</b> <Change transaction={data.value} book={book.value} />
-        </p>
-      )}
-      <Facts
-        pairs={[
-          ["Status", data.value ? <TransactionStatus transaction={data.value} /> : <Badge tone="warn">Pending</Badge>],
-          ["Fee", data.value && <Ada lovelace={data.value.fee.quantity} />],
-          ["Transaction", <Id value={hash} name="transaction id" full />],
-        ]}
-      />
-      <div class="buttons">
-        <a class="button primary" href={hrefOf(walletPath(wallet, "history", hash))}>Show the transaction</a>
-        <button type="button" onClick={back}>Done</button>
-      </div>
-    </Panel>
   );
 }

@@ -5,7 +5,8 @@ import { toHex } from "#src/base/bytes.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { cageScripts } from "#src/contract/script.ts";
 import { buildBatch } from "#src/contract/transactions/batch.ts";
-import { buildUpdate, type UnappliedRequest } from "#src/contract/transactions/update.ts";
+import { buildUpdate } from "#src/contract/transactions/update.ts";
+import type { UnappliedRequest } from "#src/contract/transactions/updateRequests.ts";
 import {
   carrying,
   factsOf,
