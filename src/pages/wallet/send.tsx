@@ -1,37 +1,32 @@
 /** Payments to one or several recipients, with tokens and a message. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { z } from "zod";
-import type * as walletsApi from "#src/wallets/api/wallets.ts";
-import type { Messaged } from "#src/base/json.ts";
-import { ApiError } from "#src/client/http.ts";
-import { parseAddress } from "#src/cardano/address.ts";
-import type { FeeEstimate } from "#src/client/wallets.ts";
 import { Ada } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
 import { Form, SelectField, TextField } from "../kit/forms.tsx";
 import { Panel } from "../kit/parts.tsx";
 import { hrefOf } from "../kit/router.ts";
 import { Empty, Failure } from "../kit/states.tsx";
-import { adaText, fieldText, readAda, readUnits } from "./amounts.ts";
+import { adaText, fieldText } from "./amounts.ts";
 import { type AssetBook, assetKey, decimalsOf, titleOf, useAssets } from "./assets.tsx";
 import { type ByronPlan, ByronSend, planByron } from "./byronSend.tsx";
 import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { paymentBodies } from "./payments.ts";
-import type { Requested, RequestedPayment } from "./review.ts";
-import { read, send, type Transaction, type WalletSummary } from "./service.ts";
-import { construct, type Draft } from "./draft.ts";
+import type { RequestedPayment } from "./review.ts";
+import { read, type Transaction, type WalletSummary } from "./service.ts";
+import {
+  constructPayments,
+  messageLines,
+  messageMetadata,
+  readForm,
+  type Recipient,
+  type TooLittle,
+  tooLittle,
+  withLeastAda,
+} from "./paymentForm.ts";
 import { useDraft } from "./signing.tsx";
 import { paymentsOf } from "./transactions.ts";
 import type { WalletTab } from "./tab.ts";
-
-/** A recipient as it is typed. */
-interface Recipient {
-  readonly key: number;
-  readonly address: string;
-  readonly ada: string;
-  readonly assets: readonly { readonly asset: string; readonly text: string }[];
-}
 
 let keys = 0;
 const blank = (asset?: string): Recipient => ({
@@ -43,10 +38,6 @@ const blank = (asset?: string): Recipient => ({
 
 /** Recipients that fit into a transaction, more or less. */
 const MOST = 50;
-/** Bytes of a line of a message (CIP-20). */
-const LINE = 64;
-const MORE_THAN_AVAILABLE = "More than this wallet has available.";
-
 export function Send({ wallet, query, reload }: WalletTab) {
   const again = query.get("again");
   const earlier = useData(
@@ -93,85 +84,6 @@ export function Send({ wallet, query, reload }: WalletTab) {
     />
   );
 }
-
-/** What is typed, read; or the problems by recipient and field. */
-interface ReadForm {
-  readonly payments: readonly RequestedPayment[] | undefined;
-  readonly problems: ReadonlyMap<string, string>;
-}
-
-/** Ada of a recipient that the ledger refuses as too little. */
-interface TooLittle {
-  readonly key: number;
-  /** What was typed. */
-  readonly ada: string;
-  readonly least: bigint;
-}
-
-/** Which payment the service refused as too small; undefined for another error. */
-function tooLittle(error: unknown, recipients: readonly Recipient[]): TooLittle | undefined {
-  if (!(error instanceof ApiError) || error.code !== "utxo_too_small") return undefined;
-  const { tx_output_index: index, tx_output_lovelace_required_minimum: least } = (error.details ?? {}) as {
-    readonly tx_output_index?: number;
-    readonly tx_output_lovelace_required_minimum?: { readonly quantity: number | bigint };
-  };
-  const recipient = index === undefined ? undefined : recipients[index];
-  return recipient && least && { key: recipient.key, ada: recipient.ada, least: BigInt(least.quantity) };
-}
-
-/** Reads the form. A recipient of tokens without an amount of ada gets the least that the ledger allows. */
-export function readForm(
-  recipients: readonly Recipient[],
-  { available, availableAssets }: Pick<WalletSummary, "available" | "availableAssets">,
-  decimals: (asset: string) => number,
-  network: 0 | 1 | undefined,
-): ReadForm {
-  const problems = new Map<string, string>();
-  const held = new Map(availableAssets.map((one) => [assetKey(one), BigInt(one.quantity)]));
-  const payments = recipients.map(({ key, address, ada, assets }): RequestedPayment => {
-    const at = parseAddress(address.trim(), network);
-    if (address.trim() === "") problems.set(`${key} address`, "Enter an address.");
-    else if (!at.ok) problems.set(`${key} address`, at.error.message);
-    else if (at.value.kind === "reward") {
-      problems.set(`${key} address`, "This is a stake address. Ask for a payment address, which begins with addr.");
-    }
-    const lovelace = ada.trim() === "" && assets.length > 0 ? { ok: true as const, value: 0n } : readAda(ada);
-    if (!lovelace.ok) problems.set(`${key} ada`, lovelace.problem);
-    else if (lovelace.value === 0n && assets.length === 0) problems.set(`${key} ada`, "Enter more than 0.");
-    else if (lovelace.value > available) problems.set(`${key} ada`, MORE_THAN_AVAILABLE);
-    const quantities = new Map<string, bigint>();
-    for (const [i, { asset, text }] of assets.entries()) {
-      const read = readUnits(text, decimals(asset));
-      if (!read.ok) problems.set(`${key} asset ${i}`, read.problem);
-      else if (read.value === 0n) problems.set(`${key} asset ${i}`, "Enter more than 0.");
-      else if (read.value > (held.get(asset) ?? 0n)) {
-        problems.set(`${key} asset ${i}`, MORE_THAN_AVAILABLE);
-      } else quantities.set(asset, (quantities.get(asset) ?? 0n) + read.value);
-    }
-    return { address: address.trim(), lovelace: lovelace.ok ? lovelace.value : 0n, assets: quantities };
-  });
-  return { payments: problems.size === 0 ? payments : undefined, problems };
-}
-
-/** A message in lines of at most 64 bytes. */
-export function messageLines(message: string): readonly string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const character of message.replaceAll("\r", "")) {
-    const full = new TextEncoder().encode(line + character).length > LINE;
-    if (character === "\n" || full) {
-      lines.push(line);
-      line = character === "\n" ? "" : character;
-    } else line += character;
-  }
-  lines.push(line);
-  return lines;
-}
-
-/** Lines of a message as metadata (CIP-20). */
-const messageMetadata = (lines: readonly string[]) => ({
-  "674": { map: [{ k: { string: "msg" }, v: { list: lines.map((string) => ({ string })) } }] },
-});
 
 function SendForm({ wallet, book, initial, reload }: {
   readonly wallet: WalletSummary;
@@ -329,46 +241,6 @@ function SendForm({ wallet, book, initial, reload }: {
         </Panel>
       </aside>
     </div>
-  );
-}
-
-/**
- * Builds payments. A wallet that funds each of them separately may have fewer coins than payments: then they share its
- * largest coin, and others where that is not enough.
- *
- * @throws {ApiError}
- */
-async function constructPayments(wallet: WalletSummary, body: object, requested: Requested): Promise<Draft> {
-  try {
-    return await construct(wallet, body, requested);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "inputs_depleted") throw error;
-    const { entries } = await read<Snapshot>(`/${wallet.prefix}/${wallet.id}/utxo`, { references: true });
-    const [largest] = [...entries].sort((a, b) => Number(BigInt(b.ada.quantity) - BigInt(a.ada.quantity)));
-    if (largest?.id === undefined) throw error;
-    return await construct(
-      wallet,
-      { ...body, coin_control: { inputs: [{ id: largest.id, index: largest.index }] } },
-      requested,
-    ).catch(() => Promise.reject(error));
-  }
-}
-
-type Snapshot = Messaged<z.output<typeof walletsApi.snapshot>>;
-
-/** Payments of tokens without ada get the least that the ledger allows. @throws {ApiError} */
-async function withLeastAda(
-  wallet: WalletSummary,
-  payments: readonly RequestedPayment[],
-): Promise<readonly RequestedPayment[]> {
-  if (payments.every(({ lovelace }) => lovelace > 0n)) return payments;
-  // the service gives the minimum for amounts that are enough
-  const sufficient = payments.map((one) => one.lovelace > 0n ? one : { ...one, lovelace: 5_000_000n });
-  const { minimum_coins: least } = await send<FeeEstimate>("POST", `/${wallet.prefix}/${wallet.id}/payment-fees`, {
-    payments: paymentBodies(sufficient),
-  });
-  return payments.map((one, i) =>
-    one.lovelace > 0n ? one : { ...one, lovelace: BigInt(least[i]?.quantity ?? 2_000_000) }
   );
 }
 
