@@ -56,7 +56,8 @@ export function readLogOptions(
     const given = text(name)?.toLowerCase();
     if (given === undefined) return usual;
     if (given === "off" && name !== "log-level") return "off";
-    if (Object.hasOwn(SEVERITIES, given)) return SEVERITIES[given]!;
+    const severity = Object.hasOwn(SEVERITIES, given) ? SEVERITIES[given] : undefined;
+    if (severity !== undefined) return severity;
     const off = name === "log-level" ? "" : ", off";
     problem(`--${name} is one of ${Object.keys(SEVERITIES).join(", ")}${off}, not ${given}`);
     return usual;

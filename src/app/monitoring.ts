@@ -2,6 +2,7 @@
  * Monitoring as cardano-wallet has it: a port with Prometheus's text, and one with EKG's JSON, each switched on by an
  * environment variable with its port. Both are off by default.
  */
+import { present } from "#src/base/present.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { metrics } from "#src/base/metrics.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
@@ -50,7 +51,7 @@ export async function ekgTree(registry = metrics.registry, now = Date.now()): Pr
   const put = (path: readonly string[], sample: Sample) => {
     let at: EkgTree = tree;
     for (const part of path.slice(0, -1)) at = (at[part] ??= {}) as EkgTree;
-    at[path.at(-1)!] = sample;
+    at[present(path.at(-1), "the name of a sample")] = sample;
   };
   for (const metric of await registry.getMetricsAsJSON()) {
     const [family = "", ...rest] = metric.name.split("_");

@@ -5,8 +5,8 @@
  *
  * @throws Error where it is missing, which is a fault of the program.
  */
-export function present<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new Error(`${what} is missing`);
+export function present<T>(value: T | null | undefined, what: string): T {
+  if (value === undefined || value === null) throw new Error(`${what} is missing`);
   return value;
 }
 

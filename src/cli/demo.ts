@@ -1,4 +1,5 @@
 /** Makes a token with facts, step by step, against running services: `deno task start` in another terminal. */
+import { elementAt } from "#src/base/present.ts";
 import process from "node:process";
 import { DENO_TASK } from "#src/base/deno.ts";
 import { addressText } from "#src/cardano/address.ts";
@@ -74,7 +75,7 @@ async function applyMany(owner: Person, requester: Person, token: string): Promi
     for (let i = 1; i <= MANY; i++) {
       hashes.push(await send(requester, (at) => tokens.insert(at, token, `star ${i}`, "seen")));
     }
-    await heightOf(hashes.at(-1)!);
+    await heightOf(elementAt(hashes, MANY - 1));
     return hashes.map((hash) => `${hash}-0`);
   }, () => "each on the change of the one before");
   await step(`alice applies them by ${MANY / EACH} updates`, async () => {

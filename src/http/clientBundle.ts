@@ -1,4 +1,5 @@
 /** The client module for browsers: bundled on the first request, then kept in memory. */
+import { elementAt } from "#src/base/present.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Builders } from "#src/threads/builders.ts";
 import { etagOf } from "#src/http/etag.ts";
@@ -14,7 +15,7 @@ export type BundleResult = Result<Page, Failure>;
 export async function bundleFor(builders: Pick<Builders, "run">, entry: string): Promise<BundleResult> {
   const bundled = await builders.run("bundle", { entry }, { deadline: Date.now() + LONGEST_MS });
   if (!bundled.ok) return bundled;
-  const body = bundled.value[0]!.text;
+  const body = elementAt(bundled.value, 0).text;
   return { ok: true, value: { type: "text/javascript; charset=utf-8", body, etag: etagOf(body) } };
 }
 

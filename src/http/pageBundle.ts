@@ -8,6 +8,7 @@
  * The document has the page's header, and the browser draws it before it runs the page's modules: with a warm cache the
  * modules alone are a third of the time until the first paint. They are loaded meanwhile.
  */
+import { present } from "#src/base/present.ts";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -108,7 +109,7 @@ export function mountPage(app: Pick<Hono, "get">, options: PageOptions): void {
     return c.body(file.text, 200, {
       ...PAGE_HEADERS,
       "cache-control": "public, max-age=31536000, immutable",
-      "content-type": TYPES[file.name.slice(file.name.lastIndexOf(".") + 1)]!,
+      "content-type": present(TYPES[file.name.slice(file.name.lastIndexOf(".") + 1)], `the type of ${file.name}`),
     });
   });
 }

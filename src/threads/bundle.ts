@@ -2,6 +2,7 @@
  * Bundles modules for browsers from the sources. It runs in a thread because loading the bundler alone takes a tenth of
  * a second; the bundler's own work runs in a process of its own.
  */
+import { present } from "#src/base/present.ts";
 import { builtinModules } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -91,12 +92,13 @@ export async function bundle({ entry, split = false }: BundleInput): Promise<Res
 function filesOf({ outputFiles, metafile: { outputs } }: Built, root: string, source: string): BundleFile[] {
   const outputOf = (file: string) => path.relative(root, file).split(path.sep).join("/");
   // modules that are imported on demand have an entry point as well
-  const entry = Object.keys(outputs).find((name) =>
-    outputs[name]!.entryPoint === outputOf(source) && name.endsWith(".js")
-  )!;
+  const [entry] = present(
+    Object.entries(outputs).find(([name, { entryPoint }]) => entryPoint === outputOf(source) && name.endsWith(".js")),
+    "the entry of a bundle",
+  );
   const initial = new Set([entry]);
   for (const name of initial) {
-    const { imports, cssBundle } = outputs[name]!;
+    const { imports, cssBundle } = present(outputs[name], `the output ${name}`);
     for (const { path, kind } of imports) if (kind === "import-statement") initial.add(path);
     if (cssBundle !== undefined) initial.add(cssBundle);
   }

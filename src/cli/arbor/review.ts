@@ -30,7 +30,7 @@ function rowsOf(summary: Summary): [name: string, value: string][] {
     ...tokens.flatMap(({ tokenId, booted, ended, owner, applies, refuses = [] }): [string, string][] => [
       [booted ? "creates token" : ended ? "ends token" : "token", tokenId],
       ...(!booted && !ended && owner.before !== owner.after
-        ? [["gives it to key", String(owner.after)] as [string, string]]
+        ? [["gives it to key", String(owner.after)] satisfies [string, string]]
         : []),
       ...applies.map((one): [string, string] => ["applies", change(one.change)]),
       ...refuses.map((one): [string, string] => ["refuses", change(one.change)]),
@@ -49,8 +49,10 @@ function rowsOf(summary: Summary): [name: string, value: string][] {
       `${amount(paid)} to ${address} (${purpose})`,
     ]),
     ["fee", adaText(fee)],
-    ...(net === null ? [] : [["your balance", amount(net)] as [string, string]]),
-    ...(collateral?.atRisk ? [["at risk if a script fails", adaText(collateral.atRisk)] as [string, string]] : []),
+    ...(net === null ? [] : [["your balance", amount(net)] satisfies [string, string]]),
+    ...(collateral?.atRisk
+      ? [["at risk if a script fails", adaText(collateral.atRisk)] satisfies [string, string]]
+      : []),
     ["valid until", until === null ? "for ever" : `slot ${until.slot}${until.time === null ? "" : `, ${until.time}`}`],
     ...unknown.map(({ message }): [string, string] => ["not understood", message]),
   ];

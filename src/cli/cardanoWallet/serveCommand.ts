@@ -47,7 +47,7 @@ async function exitOf(child: ChildProcess): Promise<number | string> {
   // each of them: on Deno the kill of a child sends only the first
   const forward = (name: NodeJS.Signals) => {
     try {
-      process.kill(child.pid!, name);
+      if (child.pid !== undefined) process.kill(child.pid, name);
     } catch {
       // it has ended
     }

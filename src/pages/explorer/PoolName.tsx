@@ -30,7 +30,7 @@ export function PoolName({ id }: { readonly id: string }) {
   const name = names.value.get(id);
   if (name === undefined) return <Ref kind="pool" id={id} ends={4} />;
   return (
-    <a href={hrefOf(pageOf("pool", id)!)} title={id}>
+    <a href={hrefOf(pageOf("pool", id))} title={id}>
       <bdi>{name}</bdi>
     </a>
   );

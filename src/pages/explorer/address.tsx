@@ -51,7 +51,7 @@ function Address({ id, tab }: { readonly id: string; readonly tab: string }) {
   const info = useData((signal) => index<AddressInfo>(path, signal), [id, key], { keep: true });
   const total = useData((signal) => index<Total>(`${path}/total`, signal), [id, key], { keep: true });
   const scriptHash = scriptOf(id);
-  const at = pageOf("address", id)!;
+  const at = pageOf("address", id);
   const tabs = [["", "Transactions"], ["outputs", "Unspent outputs"], ["assets", "Assets"]] as const;
   return (
     <>
@@ -242,7 +242,7 @@ interface Stake {
 function Account({ id, tab }: { readonly id: string; readonly tab: string }) {
   const path = `/accounts/${part(id)}`;
   const info = useData((signal) => index<AccountInfo>(path, signal), [id, moment.value], { keep: true });
-  const at = pageOf("account", id)!;
+  const at = pageOf("account", id);
   const tabs = [["", "Rewards"], ["stake", "Stake by epoch"], ["addresses", "Addresses"], ["assets", "Assets"], [
     "transactions",
     "Transactions",

@@ -56,7 +56,7 @@ function Policy({ policy }: { readonly policy: string }) {
         <Id value={policy} full name="policy" />
       </p>
       <p class="subject">
-        <a href={hrefOf(pageOf("script", policy)!)}>The script that decides about minting</a>
+        <a href={hrefOf(pageOf("script", policy))}>The script that decides about minting</a>
       </p>
       <Panel title="Assets of this policy">
         <AssetList path={`/assets/policy/${part(policy)}`} empty="Nothing was minted under this policy." />
@@ -80,7 +80,7 @@ function Asset({ unit, tab }: { readonly unit: string; readonly tab: string }) {
   const path = `/assets/${part(unit)}`;
   const data = useData((signal) => index<AssetInfo>(path, signal), [unit, moment.value], { keep: true });
   const { name, role } = assetParts(unit);
-  const at = pageOf("asset", unit)!;
+  const at = pageOf("asset", unit);
   const tabs = [["", "Holders"], ["history", "Minted and burned"], ["transactions", "Transactions"]] as const;
   return (
     <>

@@ -22,7 +22,7 @@ export function BlockView({ params: { id = "" } }: ViewProps) {
   const name = block === undefined ? "Block" : block.height === null ? "Genesis" : `Block ${count(block.height)}`;
   const neighbour = (hash: string | null | undefined, text: string) =>
     hash
-      ? <a class="button small" href={hrefOf(pageOf("block", hash)!)}>{text}</a>
+      ? <a class="button small" href={hrefOf(pageOf("block", hash))}>{text}</a>
       : <button type="button" class="small" disabled>{text}</button>;
   return (
     <>

@@ -68,7 +68,7 @@ function Actions() {
               {
                 title: "Action",
                 width: "24%",
-                cell: ({ id, kind }) => <a href={hrefOf(pageOf("action", id)!)}>{ACTION_NAMES[kind]}</a>,
+                cell: ({ id, kind }) => <a href={hrefOf(pageOf("action", id))}>{ACTION_NAMES[kind]}</a>,
               },
               { title: "State", cell: (action) => <ActionState action={action} /> },
               { title: "Votes until", cell: ({ lastEpoch }) => `epoch ${lastEpoch}` },
@@ -115,7 +115,7 @@ function Representatives() {
           cell: ({ drep_id: id, retired }) => (
             <span>
               {id in ALWAYS
-                ? <a href={hrefOf(pageOf("drep", id)!)}>{ALWAYS[id]}</a>
+                ? <a href={hrefOf(pageOf("drep", id))}>{ALWAYS[id]}</a>
                 : <Ref kind="drep" id={id} ends={6} />}
               {retired && (
                 <>

@@ -73,7 +73,7 @@ export function Home() {
             ? "…"
             : state.tip.height < 0
             ? "none"
-            : <a href={hrefOf(pageOf("block", state.tip.hash)!)}>{count(state.tip.height)}</a>}
+            : <a href={hrefOf(pageOf("block", state.tip.hash))}>{count(state.tip.height)}</a>}
         </Stat>
         <Stat name="Slot" note={slots && `a slot is ${span(slots.slotLength)} long`}>
           {state === undefined ? "…" : count(currentSlot(slots) ?? state.currentSlot)}
@@ -192,7 +192,7 @@ export function BlockTable({ rows, caption = "Newest blocks" }: {
             title: "Height",
             width: "15%",
             cell: ({ height, hash }) => (
-              <a href={hrefOf(pageOf("block", hash)!)}>{height === null ? "genesis" : count(height)}</a>
+              <a href={hrefOf(pageOf("block", hash))}>{height === null ? "genesis" : count(height)}</a>
             ),
           },
           { title: "Age", width: "22%", cell: ({ time }) => <Ago at={time * 1_000} /> },

@@ -61,7 +61,7 @@ export function AssetLink({ unit }: { readonly unit: string }) {
   const { policy, name, role } = assetParts(unit);
   return (
     <span class="asset-name">
-      <a href={hrefOf(pageOf("asset", unit)!)} title={unit}>
+      <a href={hrefOf(pageOf("asset", unit))} title={unit}>
         <bdi>{name === "" ? "(no name)" : name.length > 32 ? `${name.slice(0, 14)}…${name.slice(-8)}` : name}</bdi>
       </a>
       <span class="note">{role === undefined ? "" : ` ${role}`}{` of ${policy.slice(0, 8)}…`}</span>

@@ -1,4 +1,5 @@
 /** Lists and things of the index, with pages, and what is said where they are missing. */
+import { elementAt } from "#src/base/present.ts";
 import type { ComponentChildren } from "preact";
 import { ApiError, type Query } from "#src/client/http.ts";
 import { type Data, Loaded, type Pages, usePages } from "../kit/data.tsx";
@@ -40,7 +41,7 @@ export function Parts({ label, at, tab, tabs, children }: {
         current={tab}
         tabs={tabs.map(([id, name]) => ({ id, name, href: hrefOf(id === "" ? at : `${at}?tab=${id}`) }))}
       />
-      <Panel title={(tabs.find(([id]) => id === tab) ?? tabs[0]!)[1]}>{children}</Panel>
+      <Panel title={(tabs.find(([id]) => id === tab) ?? elementAt(tabs, 0))[1]}>{children}</Panel>
     </>
   );
 }

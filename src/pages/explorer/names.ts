@@ -35,24 +35,30 @@ export function assetParts(unit: string): AssetParts {
   return { policy, name, ...(role === undefined ? {} : { role }) };
 }
 
+/** Pages by the kind of what they show. */
+const PAGES = {
+  block: "block",
+  transaction: "tx",
+  address: "address",
+  account: "address",
+  asset: "asset",
+  policy: "asset",
+  pool: "pool",
+  epoch: "epoch",
+  script: "script",
+  datum: "datum",
+  drep: "representative",
+  action: "action",
+} as const;
+type PageKind = keyof typeof PAGES;
+
+const hasPage = (kind: string): kind is PageKind => Object.hasOwn(PAGES, kind);
+
 /** Where the explorer shows what an id names; undefined where it has no page for it. */
+export function pageOf(kind: PageKind, id: string): string;
+export function pageOf(kind: string, id: string): string | undefined;
 export function pageOf(kind: string, id: string): string | undefined {
-  const pages: Readonly<Record<string, string>> = {
-    block: "block",
-    transaction: "tx",
-    address: "address",
-    account: "address",
-    asset: "asset",
-    policy: "asset",
-    pool: "pool",
-    epoch: "epoch",
-    script: "script",
-    datum: "datum",
-    drep: "representative",
-    action: "action",
-  };
-  const page = pages[kind];
-  return page === undefined ? undefined : `/${page}/${encodeURIComponent(id)}`;
+  return hasPage(kind) ? `/${PAGES[kind]}/${encodeURIComponent(id)}` : undefined;
 }
 
 /** The page of an id whose form names its kind; undefined for other texts. */

@@ -75,7 +75,7 @@ export function OutputCard({ output, head, departed = false, input = false }: {
       {datum !== undefined && <FoldedData data={datum} name={inline ? "Datum" : "Datum (given by its hash)"} />}
       {datum === undefined && datumHash !== undefined && (
         <p class="note">
-          Datum hash <Id value={datumHash} href={hrefOf(pageOf("datum", datumHash)!)} name="datum hash" />
+          Datum hash <Id value={datumHash} href={hrefOf(pageOf("datum", datumHash))} name="datum hash" />
         </p>
       )}
       {script !== undefined && (

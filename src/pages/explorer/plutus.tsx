@@ -1,4 +1,5 @@
 /** Plutus data: in words where the contract is known, as a tree, and as bytes. */
+import { elementAt } from "#src/base/present.ts";
 import { useState } from "preact/hooks";
 import { Ada } from "../kit/amounts.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
@@ -19,7 +20,7 @@ export function PlutusView({ data }: { readonly data: PlutusData }) {
     ...(data.json === null ? [] : [["tree", "Tree"] as const]),
     ["hex", "Bytes"],
   ];
-  const [form, setForm] = useState<Form>(forms[0]![0]);
+  const [form, setForm] = useState<Form>(elementAt(forms, 0)[0]);
   return (
     <div class="plutus">
       <div class="value-bar">
@@ -145,7 +146,7 @@ export function FoldedData({ data, name }: { readonly data: PlutusData; readonly
         <>
           <PlutusView data={data} />
           <p class="note">
-            Hash <Id value={data.hash} name="datum hash" href={hrefOf(pageOf("datum", data.hash)!)} />
+            Hash <Id value={data.hash} name="datum hash" href={hrefOf(pageOf("datum", data.hash))} />
           </p>
         </>
       )}

@@ -36,7 +36,7 @@ export function PoolsView() {
                   width: "32%",
                   cell: (pool) => (
                     <span>
-                      <a href={hrefOf(pageOf("pool", pool.id)!)}>
+                      <a href={hrefOf(pageOf("pool", pool.id))}>
                         <bdi>{pool.name ?? shortId(pool.id)}</bdi>
                       </a>
                       {pool.ticker !== undefined && (
@@ -101,7 +101,7 @@ export function PoolView({ params: { id = "" }, query }: ViewProps) {
     [id],
   );
   const name = metadata.value?.name ?? undefined;
-  const at = pageOf("pool", id)!;
+  const at = pageOf("pool", id);
   const tabs = [["", "Epochs"], ["delegators", "Delegators"], ["blocks", "Blocks"], [
     "updates",
     "Registrations",

@@ -56,7 +56,7 @@ export function RepresentativeView({ params: { id = "" }, query }: ViewProps) {
             <div class="column">
               {drep.hex !== "" && <About path={path} drep={drep} />}
               <div>
-                <Parts label="Parts of the representative" at={pageOf("drep", id)!} tab={tab} tabs={TABS}>
+                <Parts label="Parts of the representative" at={pageOf("drep", id)} tab={tab} tabs={TABS}>
                   {tab === "delegators"
                     ? <Delegators path={path} />
                     : tab === "updates"

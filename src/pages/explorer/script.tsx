@@ -42,7 +42,7 @@ export function ScriptView({ params: { hash = "" } }: ViewProps) {
                 pairs={[
                   ["Language", TYPES[type] ?? type],
                   ["Size", size === null ? undefined : `${count(size)} bytes`],
-                  ["As a policy", <a href={hrefOf(pageOf("policy", hash)!)}>Assets minted under it</a>],
+                  ["As a policy", <a href={hrefOf(pageOf("policy", hash))}>Assets minted under it</a>],
                 ]}
               />
               {type === "timelock" ? <Native path={path} /> : <Code path={path} />}

@@ -41,7 +41,7 @@ export function Details({ transaction }: { readonly transaction: Transaction }) 
             "Block",
             block && (
               <span>
-                <a href={hrefOf(pageOf("block", block.hash)!)}>{count(block.height)}</a>
+                <a href={hrefOf(pageOf("block", block.hash))}>{count(block.height)}</a>
                 <span class="note">
                   {`, transaction ${block.index + 1} in it, ${count(block.confirmations)} ${
                     block.confirmations === 1 ? "block" : "blocks"

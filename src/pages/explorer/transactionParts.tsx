@@ -107,7 +107,7 @@ export function Parts({ transaction }: { readonly transaction: Transaction }) {
               <li key={i} class="run">
                 <div class="output-head">
                   <b>{ACTION_NAMES[kind] ?? sentenceCase(kind)}</b>
-                  {block && valid && <a href={hrefOf(pageOf("action", `${hash}#${i}`)!)}>Votes on it</a>}
+                  {block && valid && <a href={hrefOf(pageOf("action", `${hash}#${i}`))}>Votes on it</a>}
                 </div>
                 <Facts
                   pairs={[["Deposit", <Ada lovelace={deposit} />], ["Returns to", <Ref kind="account" id={account} />]]}

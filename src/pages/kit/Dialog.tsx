@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** Dialogs. The focus returns to where it was when one closes, or near it. */
+import { present } from "#src/base/present.ts";
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -19,7 +20,7 @@ export function Dialog({ title, onClose, wide = false, children }: {
   close.current = onClose;
   // not `useEffect`: its cleanup is late, and a key that is pressed meanwhile would have no target
   useLayoutEffect(() => {
-    const dialog = element.current!;
+    const dialog = present(element.current, "the dialog");
     const before = withParents(document.activeElement);
     dialog.showModal();
     const field = dialog.querySelector<HTMLElement>("[autofocus], input:not([type=hidden]), select, textarea");

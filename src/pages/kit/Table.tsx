@@ -46,8 +46,9 @@ export function Table<Row>({ caption, rows, keyOf, columns, pageSize = PAGE, emp
   if (rows.length === 0) {
     return typeof empty === "object" ? <>{empty}</> : <Empty title={String(empty ?? "Nothing here yet.")} />;
   }
-  const compare = sorting === undefined ? undefined : columns[sorting.column]?.compare;
-  const sorted = compare === undefined ? rows : [...rows].sort((a, b) => sorting!.down ? compare(b, a) : compare(a, b));
+  const { column = 0, down = false } = sorting ?? {};
+  const compare = sorting && columns[column]?.compare;
+  const sorted = compare === undefined ? rows : [...rows].sort((a, b) => down ? compare(b, a) : compare(a, b));
   const first = page * pageSize;
   const visible = sorted.slice(first, first + pageSize);
   const fixed = columns.some(({ width }) => width !== undefined);

@@ -20,9 +20,9 @@ export const adaText = (lovelace: Whole): string => `${decimalText(lovelace, 6)}
 /** The smallest units of an amount that a person typed: `1.5`, `1,234.000001`; undefined where it is no such amount. */
 export function unitsOf(text: string, decimals: number): bigint | undefined {
   const found = /^(\d{1,20}|\d{1,3}(?:,\d{3}){1,6})(?:\.(\d*))?$/.exec(text.trim());
-  const fraction = found?.[2] ?? "";
-  if (!found || fraction.length > decimals) return undefined;
-  return BigInt(found[1]!.replaceAll(",", "") + fraction.padEnd(decimals, "0"));
+  const [, whole, fraction = ""] = found ?? [];
+  if (whole === undefined || fraction.length > decimals) return undefined;
+  return BigInt(whole.replaceAll(",", "") + fraction.padEnd(decimals, "0"));
 }
 
 /** Lovelace of an amount of ada that a person typed; undefined where it is none. */

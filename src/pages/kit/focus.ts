@@ -33,7 +33,7 @@ export function keepFocus(): void {
     if (document.activeElement === document.body) last = [];
   }, { capture: true });
   new MutationObserver(() => {
-    if (document.activeElement !== document.body || last.length === 0 || last[0]!.isConnected) return;
+    if (document.activeElement !== document.body || last[0]?.isConnected !== false) return;
     const gone = last;
     last = [];
     focusNear(gone);

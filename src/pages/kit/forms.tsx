@@ -55,7 +55,7 @@ export function TextField(props: TextFieldProps) {
   const field = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     // a browser heeds the attribute once in the life of a document
-    if (props.autofocus) field.current!.focus();
+    if (props.autofocus) field.current?.focus();
   }, []);
   const shared = {
     ref: field,

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 /** The frame of a page: header with sections, the view of the address, toasts and dialogs. */
+import { elementAt } from "#src/base/present.ts";
 import "./theme.css";
 import { type Signal, signal } from "@preact/signals";
 import { Component, type ComponentChildren, type ComponentType, render } from "preact";
@@ -62,7 +63,7 @@ function applyTheme(): void {
 }
 
 function nextTheme(): void {
-  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
+  theme.value = elementAt(THEMES, (THEMES.indexOf(theme.value) + 1) % THEMES.length);
   try {
     localStorage.setItem(THEME_KEY, theme.value);
   } catch {

@@ -24,7 +24,7 @@ export function Heading({ children, aside, title: text }: {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     // the view was opened before its heading was there
-    if (document.activeElement?.id === "main") heading.current!.focus({ preventScroll: true });
+    if (document.activeElement?.id === "main") heading.current?.focus({ preventScroll: true });
   }, []);
   return (
     <div class="heading">

@@ -4,6 +4,7 @@
  * The address of a page, behind the `#` (so that the page is one file and any address can be kept and sent) or as the
  * path of the URL. Secrets are never part of an address.
  */
+import { elementAt } from "#src/base/present.ts";
 import { computed, effect, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -95,7 +96,7 @@ export function match(
     const params: Record<string, string> = {};
     const fits = wanted.every((part, i) => {
       if (part === "*") return true;
-      const found = parts[i]!;
+      const found = elementAt(parts, i);
       if (!part.startsWith(":")) return part === found;
       try {
         params[part.slice(1)] = decodeURIComponent(found);

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** Values of unknown content: text, JSON and bytes, each in the form that can be read. They only ever become text. */
+import { elementAt } from "#src/base/present.ts";
 import { useState } from "preact/hooks";
 import { copyText } from "./Id.tsx";
 import { Choice } from "./parts.tsx";
@@ -34,7 +35,7 @@ export function ValueView({ text, hex }: {
     ["hex", "Bytes"],
   ];
   const [chosen, setChosen] = useState<"json" | "text" | "hex">();
-  const form = chosen !== undefined && forms.some(([one]) => one === chosen) ? chosen : forms[0]![0];
+  const form = chosen !== undefined && forms.some(([one]) => one === chosen) ? chosen : elementAt(forms, 0)[0];
   return (
     <div class="value-view">
       <div class="value-bar">

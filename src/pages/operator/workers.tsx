@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** Workers, and a map of the partitions: the owner of each, the rest of its lease, and moving it to another worker. */
+import { elementAt, present } from "#src/base/present.ts";
 import { useRef, useState } from "preact/hooks";
 import { count } from "../kit/amounts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
@@ -148,10 +149,10 @@ function PartitionMap({ partitions, numberOf, onMove }: {
   const first = partitions[0]?.id;
   const about = partitions.find(({ id }) => id === current);
   const steer = (event: KeyboardEvent) => {
-    const cells = [...map.current!.querySelectorAll<HTMLElement>(".cell")];
+    const cells = [...present(map.current, "the map").querySelectorAll<HTMLElement>(".cell")];
     const here = cells.findIndex((one) => one === document.activeElement);
     if (here < 0) return;
-    const top = cells[0]!.offsetTop;
+    const top = elementAt(cells, 0).offsetTop;
     const columns = Math.max(1, cells.filter((one) => one.offsetTop === top).length);
     const targets: Readonly<Record<string, number>> = {
       ArrowRight: here + 1,

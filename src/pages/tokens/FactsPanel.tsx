@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** Facts of a token by pages, found by what their keys or values contain, with proofs that are verified here. */
+import { present } from "#src/base/present.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count } from "../kit/amounts.tsx";
 import { Loaded, usePages } from "../kit/data.tsx";
@@ -89,7 +90,7 @@ export function FactsPanel({ token, version, query, early, onDraft }: {
   const [root, setRoot] = useState(token.root);
   const list = usePages<ListPage<FactsAnswer>>(
     (cursor, signal) => {
-      const path = cursor ?? first ?? firstPath(tokenId, new URLSearchParams())!;
+      const path = cursor ?? first ?? present(firstPath(tokenId, new URLSearchParams()), "the path of all facts");
       const read = () => getPage<FactsAnswer>(path, signal);
       return (path === early?.path ? early.take()?.catch(read) : undefined) ?? read();
     },

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** The actions on a token: requests, for anybody; applying, transferring and ending, for its owner; what ends it is last. */
+import { elementAt } from "#src/base/present.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fromHex, fromUtf8, toHex } from "#src/base/bytes.ts";
 import { ApiError } from "#src/client/http.ts";
@@ -51,7 +52,7 @@ export function SidePanels({ token, lastSlot, draft }: {
               <Id
                 value={token.outputRefId}
                 name="state output"
-                href={explorerTx(token.outputRefId.split("-")[0]!)}
+                href={explorerTx(elementAt(token.outputRefId.split("-"), 0))}
                 external
                 ends={6}
               />

@@ -3,6 +3,7 @@
  * A transaction from the intent to the ledger. The service builds it; this page computes its summary from the bytes,
  * and passes only a transaction that does exactly what is intended to the wallet.
  */
+import { present } from "#src/base/present.ts";
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
@@ -157,7 +158,7 @@ function Steps({ job: one }: { readonly job: Job }) {
     setError(undefined);
     setStage("signing");
     try {
-      await signAndSubmit(checked!);
+      await signAndSubmit(present(checked, "the checked transaction"));
     } catch (failure) {
       if (left.current.signal.aborted) return;
       const lost = failure instanceof ApiError && failure.code === "unreachable";

@@ -157,7 +157,8 @@ async function read(browser: BrowserWallet, api: Enabled, wish?: string): Promis
   if (first === undefined) {
     throw problem("The wallet has no address with a payment key, which this service requires.");
   }
-  const [address, key] = wish !== undefined && keys.has(wish) ? [wish, keys.get(wish)!] : first;
+  const wished = [...keys].find(([address]) => address === wish);
+  const [address, key] = wished ?? first;
   const accounts = api.selectAccount ? api.getAccounts?.() ?? [] : [];
   return { browser, api, keys, address, key, accounts, account: api.getAccountId?.() };
 }

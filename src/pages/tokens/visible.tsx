@@ -3,6 +3,7 @@
  * reverse others are shown by their code points, so that two texts that differ look different; a byte that is no UTF-8
  * is a lone surrogate U+DC80 to U+DCFF and is shown as that byte.
  */
+import { present } from "#src/base/present.ts";
 import { fromHex, fromUtf8, isWellFormed, toHex } from "#src/base/bytes.ts";
 import { bytesOf, bytesText } from "#src/contract/text.ts";
 import { ValueView } from "../kit/values.tsx";
@@ -38,7 +39,7 @@ export function piecesOf(text: string): Piece[] {
     }
     if (run !== "") pieces.push({ text: run, odd: false });
     run = "";
-    pieces.push({ text: numberOf(character.codePointAt(0)!), odd: true });
+    pieces.push({ text: numberOf(present(character.codePointAt(0), "a character")), odd: true });
   });
   if (run !== "") pieces.push({ text: run, odd: false });
   return pieces;
@@ -112,8 +113,8 @@ export function ChangeText({ change, limit = LINE }: { readonly change: Change; 
 export function WholeChange({ change: { type, key, oldValue, newValue } }: { readonly change: Change }) {
   const parts: [name: string, text: string][] = [
     ["Key", key],
-    ...(type === "insert" ? [] : [["Current value", oldValue ?? ""] as [string, string]]),
-    ...(type === "delete" ? [] : [["New value", newValue ?? ""] as [string, string]]),
+    ...(type === "insert" ? [] : [["Current value", oldValue ?? ""] satisfies [string, string]]),
+    ...(type === "delete" ? [] : [["New value", newValue ?? ""] satisfies [string, string]]),
   ];
   const isInLine = (text: string) => text.length <= LINE && isWellFormed(text) && !text.includes("\n");
   if (parts.every(([, text]) => isInLine(text))) return null;

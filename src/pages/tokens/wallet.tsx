@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** The wallet of the page: the button in the header, and the dialog that connects one. */
+import { present } from "#src/base/present.ts";
 import { effect, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "../kit/Dialog.tsx";
@@ -224,7 +225,8 @@ function Connected({ wallet: one }: { readonly wallet: Wallet }) {
         label="Address that pays and signs"
         value={one.address}
         options={addresses}
-        onChange={(address) => wallet.value = { ...one, address, key: one.keys.get(address)! }}
+        onChange={(address) =>
+          wallet.value = { ...one, address, key: present(one.keys.get(address), "the key of an address") }}
       />
       <div>
         <p class="note">Whole address</p>

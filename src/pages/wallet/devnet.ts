@@ -1,4 +1,5 @@
 /** What a devnet in the same process adds: its faucet, and the pages of its explorer. */
+import { present } from "#src/base/present.ts";
 import { call } from "#src/client/http.ts";
 import { setting } from "../kit/setting.ts";
 
@@ -10,7 +11,7 @@ export const devnet = (): string | undefined => setting("devnet");
 
 /** Has the faucet pay an address. @throws {ApiError} */
 export async function askFaucet(address: string): Promise<void> {
-  await call(devnet()!, "POST", "/faucet", { address, lovelace: GIFT });
+  await call(present(devnet(), "the devnet's origin"), "POST", "/faucet", { address, lovelace: GIFT });
 }
 
 const explorer = (path: string) => {

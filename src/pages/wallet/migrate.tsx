@@ -42,8 +42,9 @@ export function Migrate({ wallet, reload }: WalletTab) {
     setMoved(undefined);
     setPlan(undefined);
   };
-  if (moved?.length === 1) {
-    return <Sent wallet={wallet} hash={moved[0]!.id} back={begin} landed={() => void reload()} />;
+  const [first, ...more] = moved ?? [];
+  if (first && more.length === 0) {
+    return <Sent wallet={wallet} hash={first.id} back={begin} landed={() => void reload()} />;
   }
   if (moved) {
     return (
@@ -152,7 +153,7 @@ export function Migrate({ wallet, reload }: WalletTab) {
           value={text}
           onInput={setText}
           hint="One is enough. Several, one a line, are used in turn."
-          error={wrong.length > 0 ? `${shortId(wrong[0]!, 12)} is no payment address of this network.` : undefined}
+          error={wrong[0] !== undefined ? `${shortId(wrong[0], 12)} is no payment address of this network.` : undefined}
         />
       </Form>
     </Panel>

@@ -2,6 +2,7 @@
  * Recovery phrases (BIP-39, English) in the browser. Its list of words makes it a chunk of its own. Nothing here keeps
  * a phrase.
  */
+import { elementAt } from "#src/base/present.ts";
 import { generateMnemonic, validateMnemonic } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 
@@ -74,6 +75,6 @@ function isNear(a: string, b: string): boolean {
 /** Three places of a phrase, in ascending order from 0, to ask the words of. */
 export function threePlaces(count: number): readonly number[] {
   const places = new Set<number>();
-  while (places.size < 3) places.add(crypto.getRandomValues(new Uint32Array(1))[0]! % count);
+  while (places.size < 3) places.add(elementAt(crypto.getRandomValues(new Uint32Array(1)), 0) % count);
   return [...places].sort((a, b) => a - b);
 }

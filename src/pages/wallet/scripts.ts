@@ -32,9 +32,9 @@ export function scriptWords(
   if ("all" in script) {
     const times = parts.filter(isTime);
     const others = parts.filter((part) => !isTime(part));
-    if (times.length > 0 && others.length > 0) {
-      const [only] = others;
-      return `${words(others.length === 1 ? only! : { all: others })}; only ${times.map(words).join(", ")}`;
+    const [first, ...more] = others;
+    if (times.length > 0 && first !== undefined) {
+      return `${words(more.length === 0 ? first : { all: others })}; only ${times.map(words).join(", ")}`;
     }
     return parts.length === 1 ? list.join() : `all of: ${list.join(", ")}`;
   }

@@ -1,4 +1,5 @@
 /** Payments to one or several recipients, with tokens and a message. */
+import { elementAt } from "#src/base/present.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Ada } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
@@ -306,7 +307,7 @@ function RecipientFields({ recipient, title, wallet, book, problem, onChange, re
           <button
             type="button"
             class="small"
-            onClick={() => onChange({ assets: [...assets, { asset: assetKey(others[0]!), text: "" }] })}
+            onClick={() => onChange({ assets: [...assets, { asset: assetKey(elementAt(others, 0)), text: "" }] })}
           >
             Add a token
           </button>

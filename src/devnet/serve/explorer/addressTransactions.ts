@@ -1,4 +1,5 @@
 /** Transactions of an address or of a stake account, with what each of them did to what is held there. */
+import { present } from "#src/base/present.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/devnet/api/explorer.ts";
@@ -72,7 +73,7 @@ export function addressTransactionRoutes(
         hash,
         height: slot === null ? undefined : Number(height),
         time: slotTime(slots, Number(slot ?? 0)),
-        ...changes.get(hash)!,
+        ...present(changes.get(hash), "what a transaction changed at an address"),
       })),
       next: last && `${last.height}:${last.tx_index}`,
     };
