@@ -8,6 +8,7 @@ import { DateTime } from "../kit/time.tsx";
 import { get, type GovernanceAction, part } from "./api.ts";
 import { ActionState, Tally } from "./governance.tsx";
 import { Linked, Ref, VoteBadge } from "./links.tsx";
+import { transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Thing, useIndexPages } from "./lists.tsx";
 import { moment } from "./live.ts";
 import { ACTION_NAMES, ROLE_NAMES } from "./names.ts";
@@ -122,7 +123,7 @@ function Votes({ id }: { readonly id: string }) {
             </span>
           ),
         },
-        { title: "Transaction", cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={6} /> },
+        transactionColumn(6),
       ]}
     />
   );

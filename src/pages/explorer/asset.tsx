@@ -8,6 +8,7 @@ import { Ago } from "../kit/time.tsx";
 import { JsonTree } from "../kit/values.tsx";
 import { index, part, type Place } from "./api.ts";
 import { AssetLink, Ref } from "./links.tsx";
+import { transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { moment } from "./live.ts";
 import { assetParts, pageOf } from "./names.ts";
@@ -171,11 +172,7 @@ function History({ path }: { readonly path: string }) {
       keyOf={({ tx_hash }) => tx_hash}
       empty="Nothing was minted."
       columns={[
-        {
-          title: "Transaction",
-          width: "55%",
-          cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={10} />,
-        },
+        transactionColumn(10, "55%"),
         { title: "Action", cell: ({ action }) => action },
         { title: "Quantity", align: "right", cell: ({ amount }) => <Amount amount={amount} signed /> },
       ]}
@@ -193,11 +190,7 @@ function Transactions({ path }: { readonly path: string }) {
       keyOf={({ tx_hash }) => tx_hash}
       empty="No transaction."
       columns={[
-        {
-          title: "Transaction",
-          width: "55%",
-          cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={10} />,
-        },
+        transactionColumn(10, "55%"),
         {
           title: "Block",
           cell: ({ block_height: height }) => <a href={hrefOf(`/block/${height}`)}>{count(height)}</a>,

@@ -7,6 +7,7 @@ import { Pager, Table } from "../kit/Table.tsx";
 import { Ago } from "../kit/time.tsx";
 import { get, type GovernanceAction, type GovernanceActions } from "./api.ts";
 import { Ref, VoteBadge } from "./links.tsx";
+import { transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { ACTION_NAMES, pageOf } from "./names.ts";
@@ -159,7 +160,7 @@ function CommitteeVotes() {
         columns={[
           { title: "Action", width: "30%", cell: ({ proposal_id: id }) => <Ref kind="action" id={id} ends={6} /> },
           { title: "Vote", cell: ({ vote }) => <VoteBadge vote={vote} /> },
-          { title: "Transaction", cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={6} /> },
+          transactionColumn(6),
           { title: "Age", cell: ({ block_time: time }) => <Ago at={time * 1_000} /> },
         ]}
       />

@@ -7,6 +7,7 @@ import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { get, index, part, type Pool } from "./api.ts";
 import { Ref } from "./links.tsx";
+import { Delegators, transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { pageOf } from "./names.ts";
@@ -168,7 +169,13 @@ export function PoolView({ params: { id = "" }, query }: ViewProps) {
               <div>
                 <Parts label="Parts of the pool" at={at} tab={tab} tabs={tabs}>
                   {tab === "delegators"
-                    ? <Delegators path={path} />
+                    ? (
+                      <Delegators<{ readonly address: string; readonly live_stake: string }>
+                        path={path}
+                        empty="No account delegates to this pool."
+                        stakeOf={({ live_stake }) => live_stake}
+                      />
+                    )
                     : tab === "blocks"
                     ? <Blocks path={path} />
                     : tab === "updates"
@@ -210,23 +217,6 @@ function Epochs({ path }: { readonly path: string }) {
   );
 }
 
-function Delegators({ path }: { readonly path: string }) {
-  return (
-    <IndexTable
-      pages={useIndexPages<{ readonly address: string; readonly live_stake: string }>(`${path}/delegators`, [
-        moment.value,
-      ])}
-      caption="Delegators"
-      keyOf={({ address }) => address}
-      empty="No account delegates to this pool."
-      columns={[
-        { title: "Stake account", width: "65%", cell: ({ address }) => <Ref kind="account" id={address} ends={12} /> },
-        { title: "Stake", align: "right", cell: ({ live_stake: stake }) => <Ada lovelace={stake} /> },
-      ]}
-    />
-  );
-}
-
 function Blocks({ path }: { readonly path: string }) {
   return (
     <IndexTable
@@ -251,11 +241,7 @@ function Updates({ path }: { readonly path: string }) {
       keyOf={({ tx_hash, cert_index }) => `${tx_hash} ${cert_index}`}
       empty="The pool is of the genesis and was not changed since."
       columns={[
-        {
-          title: "Transaction",
-          width: "65%",
-          cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={10} />,
-        },
+        transactionColumn(10, "65%"),
         { title: "Action", cell: ({ action }) => action },
       ]}
     />

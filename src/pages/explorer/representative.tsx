@@ -7,6 +7,7 @@ import type { ViewProps } from "../kit/router.ts";
 import { index, part } from "./api.ts";
 import { ALWAYS } from "./governance.tsx";
 import { Ref, VoteBadge } from "./links.tsx";
+import { Delegators, transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { moment } from "./live.ts";
 import { pageOf } from "./names.ts";
@@ -58,7 +59,13 @@ export function RepresentativeView({ params: { id = "" }, query }: ViewProps) {
               <div>
                 <Parts label="Parts of the representative" at={pageOf("drep", id)} tab={tab} tabs={TABS}>
                   {tab === "delegators"
-                    ? <Delegators path={path} />
+                    ? (
+                      <Delegators<{ readonly address: string; readonly amount: string }>
+                        path={path}
+                        empty="No account delegates its vote to it."
+                        stakeOf={({ amount }) => amount}
+                      />
+                    )
                     : tab === "updates"
                     ? <Updates path={path} />
                     : <Votes path={path} />}
@@ -123,24 +130,7 @@ function Votes({ path }: { readonly path: string }) {
       columns={[
         { title: "Action", width: "40%", cell: ({ proposal_id: id }) => <Ref kind="action" id={id} ends={8} /> },
         { title: "Vote", cell: ({ vote }) => <VoteBadge vote={vote} /> },
-        { title: "Transaction", cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={6} /> },
-      ]}
-    />
-  );
-}
-
-function Delegators({ path }: { readonly path: string }) {
-  return (
-    <IndexTable
-      pages={useIndexPages<{ readonly address: string; readonly amount: string }>(`${path}/delegators`, [
-        moment.value,
-      ])}
-      caption="Delegators"
-      keyOf={({ address }) => address}
-      empty="No account delegates its vote to it."
-      columns={[
-        { title: "Stake account", width: "65%", cell: ({ address }) => <Ref kind="account" id={address} ends={12} /> },
-        { title: "Stake", align: "right", cell: ({ amount }) => <Ada lovelace={amount} /> },
+        transactionColumn(6),
       ]}
     />
   );
@@ -154,11 +144,7 @@ function Updates({ path }: { readonly path: string }) {
       keyOf={({ tx_hash, cert_index }) => `${tx_hash} ${cert_index}`}
       empty="It needs no certificate."
       columns={[
-        {
-          title: "Transaction",
-          width: "50%",
-          cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={10} />,
-        },
+        transactionColumn(10, "50%"),
         { title: "Action", cell: ({ action }) => action },
         {
           title: "Deposit",

@@ -8,6 +8,7 @@ import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { JsonTree, LongText } from "../kit/values.tsx";
 import { index, part } from "./api.ts";
 import { Ref } from "./links.tsx";
+import { transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Thing, useIndexPages } from "./lists.tsx";
 import { moment } from "./live.ts";
 import { pageOf } from "./names.ts";
@@ -93,11 +94,7 @@ function Runs({ path }: { readonly path: string }) {
       keyOf={({ tx_hash, purpose, tx_index }) => `${tx_hash} ${purpose} ${tx_index}`}
       empty="It has not run yet."
       columns={[
-        {
-          title: "Transaction",
-          width: "30%",
-          cell: ({ tx_hash: hash }) => <Ref kind="transaction" id={hash} ends={5} />,
-        },
+        transactionColumn(5, "30%"),
         { title: "Purpose", cell: ({ purpose, tx_index }) => `${purpose} #${tx_index}` },
         { title: "Redeemer", cell: ({ redeemer_data_hash: hash }) => <Ref kind="datum" id={hash} ends={3} /> },
         { title: "Limit of memory", align: "right", cell: ({ unit_mem }) => count(BigInt(unit_mem)) },

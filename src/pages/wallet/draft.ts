@@ -60,7 +60,7 @@ export async function reviewOf(wallet: WalletSummary, { transaction, requested }
 const keys = new Map<string, Promise<OwnKeys>>();
 
 /** What belongs to a wallet, from its public keys. They never change, so they are read once. */
-function ownKeysOf(wallet: WalletSummary): Promise<OwnKeys> {
+export function ownKeysOf(wallet: WalletSummary): Promise<OwnKeys> {
   const known = keys.get(wallet.id);
   if (known) return known;
   const made = derive(wallet);
@@ -77,28 +77,4 @@ async function derive({ prefix, id, payment, staking }: WalletSummary): Promise<
   const network = info.network_id === "mainnet" ? 1 : 0;
   if (payment) return severalOwners(payment as never, staking as never, network);
   return singleOwner(await read<string>(`/${prefix}/${id}/keys`, { format: "extended" }), network);
-}
-
-/** Signs, and makes sure that what comes back is what was shown. @throws {ApiError} */
-export async function signed(
-  wallet: WalletSummary,
-  transaction: string,
-  passphrase: string,
-  hash: string,
-): Promise<string> {
-  const { reviewTransaction, transactionBytes } = await import("./review.ts");
-  const answer = await send<{ transaction: string }>("POST", `/${wallet.prefix}/${wallet.id}/transactions-sign`, {
-    transaction,
-    passphrase,
-  });
-  const bytes = transactionBytes(answer.transaction);
-  const own = await ownKeysOf(wallet);
-  if (bytes === undefined || reviewTransaction(bytes, { own, paths: new Map() }).hash !== hash) {
-    throw new ApiError(
-      409,
-      "other_transaction",
-      "The service signed another transaction than the one shown here. It was not sent.",
-    );
-  }
-  return answer.transaction;
 }

@@ -17,7 +17,7 @@ import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
 import { PassphraseForm } from "./secrets.tsx";
 import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
 import type { WalletTab } from "./tab.ts";
-import { construct, type Draft, type Reviewed, reviewOf, signed } from "./draft.ts";
+import { construct, type Draft, ownKeysOf, type Reviewed, reviewOf } from "./draft.ts";
 import { PassOn, TransactionField } from "./passOn.tsx";
 import { ReviewView } from "./ReviewView.tsx";
 import { Sent } from "./Sent.tsx";
@@ -155,6 +155,30 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
       </Panel>
     </div>
   );
+}
+
+/** Signs, and makes sure that what comes back is what was shown. @throws {ApiError} */
+async function signed(
+  wallet: WalletSummary,
+  transaction: string,
+  passphrase: string,
+  hash: string,
+): Promise<string> {
+  const { reviewTransaction, transactionBytes } = await import("./review.ts");
+  const answer = await send<{ transaction: string }>("POST", `/${wallet.prefix}/${wallet.id}/transactions-sign`, {
+    transaction,
+    passphrase,
+  });
+  const bytes = transactionBytes(answer.transaction);
+  const own = await ownKeysOf(wallet);
+  if (bytes === undefined || reviewTransaction(bytes, { own, paths: new Map() }).hash !== hash) {
+    throw new ApiError(
+      409,
+      "other_transaction",
+      "The service signed another transaction than the one shown here. It was not sent.",
+    );
+  }
+  return answer.transaction;
 }
 
 function OwnSigning({ wallet, review, transaction, verb, submit, back }: {
