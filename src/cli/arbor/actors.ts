@@ -78,6 +78,10 @@ export function actorCommands(program: Command): void {
     );
   }).addOption(limitOption(MOST));
 
+  pauseCommands(parent);
+}
+
+function pauseCommands(parent: Command): void {
   for (
     const [name, description] of [
       ["pause", "refuse commands to an actor; its other events wait"],

@@ -110,6 +110,10 @@ export function devnetCommands(program: Command): void {
     output.value(String(tip.height), { tip });
   });
 
+  snapshotCommands(parent);
+}
+
+function snapshotCommands(parent: Command): void {
   const snapshot = parent.command("snapshot").description("named states of the development network")
     .addHelpText("after", "\nExample:\n  $ arbor devnet snapshot save before-mint");
 
