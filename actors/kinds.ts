@@ -2,7 +2,8 @@
 import type { ActorKind } from "#src/runtime/types.ts";
 import { delegationActor } from "#actors/delegation.ts";
 import { sharedWalletActor, type SharedWalletActorOptions } from "#actors/sharedWallet.ts";
-import { tokenActor, type TokenBuildOptions } from "#actors/token.ts";
+import { tokenActor } from "#actors/token.ts";
+import type { TokenBuildOptions } from "#src/tokens/builds/reservedBuild.ts";
 import { transactionActor, type TransactionActorOptions } from "#actors/transaction.ts";
 import { walletActor, type WalletActorOptions } from "#actors/wallet.ts";
 

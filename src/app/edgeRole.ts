@@ -1,5 +1,5 @@
 /** The role `edge`: token service, wallet service and operator service. */
-import { tokenBoot } from "#actors/token.ts";
+import { tokenBoot } from "#src/tokens/builds/boot.ts";
 import { readQuarantined } from "#src/tokens/index/release.ts";
 import { failingChecks, healthRoutes } from "#src/http/health.ts";
 import { indexLookups } from "#src/operators/http/lookups.ts";

@@ -1,5 +1,5 @@
 /** What the token service depends on. */
-import type { TokenPayer } from "#src/tokens/tokenFunds.ts";
+import type { TokenPayer } from "#src/tokens/builds/tokenFunds.ts";
 import type { Json } from "#src/base/json.ts";
 import type { Builders } from "#src/tokens/builds/jobs.ts";
 import type { Failure, Result } from "#src/base/result.ts";

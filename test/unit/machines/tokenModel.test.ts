@@ -4,7 +4,8 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tokenActor, type TokenBuildOptions } from "#actors/token.ts";
+import { tokenActor } from "#actors/token.ts";
+import type { TokenBuildOptions } from "#src/tokens/builds/reservedBuild.ts";
 import { refusalOf, tokenInputs } from "#machines/token.ts";
 import type { Json } from "#src/base/json.ts";
 import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
