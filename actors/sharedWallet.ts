@@ -2,7 +2,6 @@
  * The actor of a shared wallet. Its turns write its rows; effects add it to the index, which has its coins, and remove
  * it. Transactions are built as for any wallet, with the scripts of its templates.
  */
-import { z } from "zod";
 import {
   type Building,
   constructing,
@@ -10,17 +9,17 @@ import {
   estimating,
   type WalletBuildOptions,
 } from "#src/wallets/walletBuilds.ts";
+import { decodeInput, intentInput } from "#src/wallets/walletBuildCalls.ts";
 import { beginner, type Begun, ending, type WalletLifeOptions } from "#src/wallets/walletLife.ts";
 import { sharedWalletCommands, sharedWalletContent, sharedWalletMachine } from "#machines/sharedWallet.ts";
 import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
-import { type Json, messaged } from "#src/base/json.ts";
+import { messaged } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
 import { type ActorKind, type BuildAnswer, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import { vaultAdoption } from "#src/wallets/vault/tables.ts";
 import { accountPath, pathText } from "#src/cardano/keys/paths.ts";
 import { stakeCredential } from "#src/wallets/shared/account.ts";
-import { receivePaymentIntent } from "#src/wallets/builds/receivedIntent.ts";
 import type { ConstructInput, PaymentIntent } from "#src/wallets/builds/types.ts";
 import { readSharedWallet, type SharedWalletRow } from "#src/wallets/shared/rows.ts";
 import { validityWithin } from "#src/wallets/shared/validity.ts";
@@ -50,15 +49,15 @@ export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind 
     },
     builds: {
       construct: defineBuild({
-        input: z.object({ wish: z.custom<Json>() }),
-        run: (_view, { wish }, context) => construct(options, wish, context),
+        input: intentInput,
+        run: (_view, { intent }, context) => construct(options, intent, context),
       }),
       fees: defineBuild({
-        input: z.object({ wish: z.custom<Json>() }),
-        run: (_view, { wish }, context) => fees(options, wish, context),
+        input: intentInput,
+        run: (_view, { intent }, context) => fees(options, intent, context),
       }),
       decode: defineBuild({
-        input: z.object({ transaction: z.string().regex(/^([0-9a-f]{2})*$/) }),
+        input: decodeInput,
         run: (_view, { transaction }, context) => decode(options, transaction, context),
       }),
     },
@@ -129,11 +128,10 @@ async function within(
 }
 
 /** What a transaction of a shared wallet is built with. */
-async function prepare(options: SharedWalletActorOptions, wish: Json, { entity, deadline }: BuildContext) {
+async function prepare(options: SharedWalletActorOptions, intent: PaymentIntent, { entity, deadline }: BuildContext) {
   const row = await builder(options, entity.id);
   if (!row.ok) return row;
   const { payment, delegation } = row.value.sharing;
-  const intent = receivePaymentIntent(wish);
   if (!delegation && actsForStake(intent)) {
     return fail(
       "delegation_invalid",
@@ -148,23 +146,35 @@ async function prepare(options: SharedWalletActorOptions, wish: Json, { entity, 
   });
 }
 
-async function construct(options: SharedWalletActorOptions, wish: Json, context: BuildContext): Promise<BuildAnswer> {
-  const prepared = await prepare(options, wish, context);
+async function construct(
+  options: SharedWalletActorOptions,
+  intent: PaymentIntent,
+  context: BuildContext,
+): Promise<BuildAnswer> {
+  const prepared = await prepare(options, intent, context);
   if (!prepared.ok) return prepared;
-  const { wallet, intent, templates, limits } = prepared.value;
+  const { wallet, templates, limits } = prepared.value;
   const run = (input: ConstructInput) => options.builders.run("sharedConstruct", { ...input, ...templates }, limits);
-  return await constructing(options, wallet, intent, run);
+  return await constructing(options, wallet, prepared.value.intent, run);
 }
 
-async function fees(options: SharedWalletActorOptions, wish: Json, context: BuildContext): Promise<BuildAnswer> {
-  const prepared = await prepare(options, wish, context);
+async function fees(
+  options: SharedWalletActorOptions,
+  intent: PaymentIntent,
+  context: BuildContext,
+): Promise<BuildAnswer> {
+  const prepared = await prepare(options, intent, context);
   if (!prepared.ok) return prepared;
-  const { wallet, intent, templates, limits } = prepared.value;
+  const { wallet, templates, limits } = prepared.value;
   const run = (input: ConstructInput) => options.builders.run("sharedFees", { ...input, ...templates }, limits);
-  return await estimating(options, wallet, intent, run);
+  return await estimating(options, wallet, prepared.value.intent, run);
 }
 
-async function decode(options: SharedWalletActorOptions, cbor: string, context: BuildContext): Promise<BuildAnswer> {
+async function decode(
+  options: SharedWalletActorOptions,
+  cbor: Uint8Array,
+  context: BuildContext,
+): Promise<BuildAnswer> {
   const row = await builder(options, context.entity.id);
   return row.ok ? await decoding(options, building(row.value), cbor, context.deadline) : row;
 }

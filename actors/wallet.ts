@@ -2,7 +2,6 @@
  * The actor of a wallet with a single owner, sequential or of the Byron era. Its turns write its rows; effects add it
  * to the index, which has its coins, and remove it. Transactions are built from the index at one point.
  */
-import { z } from "zod";
 import {
   balancing,
   type Building,
@@ -11,11 +10,11 @@ import {
   estimating,
   type WalletBuildOptions,
 } from "#src/wallets/walletBuilds.ts";
+import { balanceInput, decodeInput, intentInput } from "#src/wallets/walletBuildCalls.ts";
 import { MigrationPlans } from "#src/wallets/migrationPlans.ts";
 import { consolidating, consolidationInput, migrating, migrationInput } from "#src/wallets/walletMigration.ts";
 import { beginner, type Begun, ending, type WalletLifeOptions } from "#src/wallets/walletLife.ts";
 import { walletCommands, walletContent, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
-import type { Json } from "#src/base/json.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { ROLES } from "#src/cardano/keys/derivation.ts";
@@ -23,7 +22,6 @@ import { keyHash } from "#src/cardano/keys/signingKey.ts";
 import { type ActorKind, type BuildAnswer, type BuildContext, defineBuild } from "#src/runtime/types.ts";
 import { vaultAdoption } from "#src/wallets/vault/tables.ts";
 import type { ConstructInput } from "#src/wallets/builds/types.ts";
-import { receivePartial, receivePaymentIntent } from "#src/wallets/builds/receivedIntent.ts";
 import { childHash, nodeOf } from "#src/cardano/keys/account.ts";
 import { byronPathKey } from "#src/cardano/keys/byronAddress.ts";
 import { accountPath, pathText } from "#src/cardano/keys/paths.ts";
@@ -33,8 +31,6 @@ export interface WalletActorOptions extends WalletBuildOptions, WalletLifeOption
   /** Protocol magic in Byron addresses; undefined on mainnet. */
   readonly byronMagic: number | undefined;
 }
-
-const message = z.custom<Json>();
 
 /** The actor kind of sequential wallets and of Byron wallets; an entity's id is the wallet's. */
 export function walletActor(options: WalletActorOptions): ActorKind {
@@ -61,25 +57,25 @@ export function walletActor(options: WalletActorOptions): ActorKind {
     },
     builds: {
       construct: defineBuild({
-        input: z.object({ wish: message }),
-        run: (_view, { wish }, context) =>
+        input: intentInput,
+        run: (_view, { intent }, context) =>
           building((wallet, { deadline }) => {
             const run = (input: ConstructInput) => builders.run("construct", input, { deadline });
-            return constructing(options, wallet, receivePaymentIntent(wish), run);
+            return constructing(options, wallet, intent, run);
           }, context),
       }),
       fees: defineBuild({
-        input: z.object({ wish: message }),
-        run: (_view, { wish }, context) =>
+        input: intentInput,
+        run: (_view, { intent }, context) =>
           building((wallet, { deadline }) => {
             const run = (input: ConstructInput) => builders.run("fees", input, { deadline });
-            return estimating(options, wallet, receivePaymentIntent(wish), run);
+            return estimating(options, wallet, intent, run);
           }, context),
       }),
       balance: defineBuild({
-        input: z.object({ transaction: message, inputs: message, redeemers: message }),
+        input: balanceInput,
         run: (_view, input, context) =>
-          building((wallet, { deadline }) => balancing(options, wallet, receivePartial(input), deadline), context),
+          building((wallet, { deadline }) => balancing(options, wallet, input, deadline), context),
       }),
       migrate: defineBuild({
         input: migrationInput,
@@ -100,7 +96,7 @@ export function walletActor(options: WalletActorOptions): ActorKind {
           ),
       }),
       decode: defineBuild({
-        input: z.object({ transaction: z.string().regex(/^([0-9a-f]{2})*$/) }),
+        input: decodeInput,
         run: (_view, { transaction }, context) =>
           building((wallet, { deadline }) => decoding(options, wallet, transaction, deadline), context),
       }),

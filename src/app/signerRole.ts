@@ -1,5 +1,5 @@
 /** The role `signer`: signing services for development, each with the wallet of one seed file. */
-import { countSpending } from "#src/wallets/walletSpending.ts";
+import { countSpending } from "#src/wallets/spending.ts";
 import { walletBuilds } from "#src/wallets/walletBuildCalls.ts";
 import { inTime } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";

@@ -79,7 +79,7 @@ export interface BuildContext {
 export type BuildAnswer = Result<Json, Failure>;
 
 /** A computation outside the turns: it changes no entity and may run twice. */
-export interface Build<Input extends Json = Json> {
+export interface Build<Input = unknown> {
   readonly input: ZodType<Input>;
   run(
     view: ActorView & { can(event: Event): boolean },
@@ -99,7 +99,7 @@ export interface Build<Input extends Json = Json> {
  * });
  * ```
  */
-export function defineBuild<Input extends Json>(build: Build<Input>): Build {
+export function defineBuild<Input>(build: Build<Input>): Build {
   return build;
 }
 

@@ -1,7 +1,6 @@
 /** Builds and decodes transactions, for all kinds of wallets. Rows are read at one point; builder threads compute. */
 import type { BuildAnswer } from "#src/runtime/types.ts";
 import { type Offering, offering } from "#src/wallets/offering.ts";
-import { fromHex } from "#src/base/bytes.ts";
 import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { onlyOf } from "#src/base/present.ts";
@@ -265,10 +264,9 @@ async function registered(port: ChainPort, pools: readonly string[]): Promise<Re
 export async function decoding(
   { store, port, builders, networkId }: WalletBuildOptions,
   { id, account, policyKey }: Building,
-  cbor: string,
+  transaction: Uint8Array,
   deadline: number,
 ): Promise<BuildAnswer> {
-  const transaction = fromHex(cbor);
   const asked = lookupsOf(transaction);
   if (!asked.ok) return asked;
   const parameters = await port.parameters();

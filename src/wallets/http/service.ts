@@ -7,14 +7,13 @@ import { cacheWhileUnchanged } from "#src/http/responseCache.ts";
 import type { ResponseCache } from "#src/http/route.ts";
 import { type WalletBuilds, walletBuilds } from "#src/wallets/walletBuildCalls.ts";
 import type { WalletEdgeOptions } from "#src/wallets/http/options.ts";
-import { countSpending } from "#src/wallets/walletSpending.ts";
 import { openPoolBook } from "#src/wallets/poolBook.ts";
 import { answered } from "#src/wallets/http/status.ts";
 import { eraCache } from "#src/chain/provider/eraCache.ts";
 import { openLookupStore } from "#src/store/readPool.ts";
 import type { PoolBook } from "#src/wallets/pools/book.ts";
 import { TokenServer } from "#src/wallets/tokenMetadata.ts";
-import type { LimitExceeded } from "#src/wallets/spending.ts";
+import { countSpending, type LimitExceeded } from "#src/wallets/spending.ts";
 import { readWallet, type WalletRow } from "#src/wallets/rows.ts";
 
 export interface WalletService extends WalletEdgeOptions {

@@ -1,6 +1,5 @@
 /** `…/spending-limit`: the lovelace that a wallet may spend in 24 hours. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { spendingTime } from "#src/wallets/walletSpending.ts";
 import { walletId } from "#src/wallets/api/params.ts";
 import * as api from "#src/wallets/api/spending.ts";
 import { lovelace } from "#src/wallets/http/amountViews.ts";
@@ -8,7 +7,7 @@ import type { ServedKind } from "#src/wallets/http/kinds.ts";
 import { route } from "#src/wallets/http/route.ts";
 import { noSuchWallet, until, type WalletService } from "#src/wallets/http/service.ts";
 import { answered } from "#src/wallets/http/status.ts";
-import { clearLimit, readSpending, setLimit } from "#src/wallets/spending.ts";
+import { clearLimit, readSpending, setLimit, spendingTime } from "#src/wallets/spending.ts";
 
 const LOCKED = { 403: "`no_root_key`, `wrong_encryption_passphrase`" };
 

@@ -11,7 +11,7 @@ import { route } from "#src/wallets/http/route.ts";
 import type { ServedKind } from "#src/wallets/http/kinds.ts";
 import { madeOnce, ONCE, onceHeader } from "#src/wallets/http/idempotency.ts";
 import { sender } from "#src/wallets/http/send.ts";
-import { signTransaction } from "#src/wallets/http/sign.ts";
+import { signTransaction } from "#src/wallets/vault/walletSigning.ts";
 import { answered } from "#src/wallets/http/status.ts";
 import { readingParts, requireAlonzo, requireOwnSignatures, submitFor } from "#src/wallets/http/submission.ts";
 import { byronIntent, constructIntent, sendIntent } from "#src/wallets/http/paymentIntent.ts";

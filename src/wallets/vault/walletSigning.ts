@@ -6,7 +6,8 @@
  * recorded; a build that follows leaves their outputs out.
  */
 import { fromHex } from "#src/base/bytes.ts";
-import { elementAt } from "#src/base/present.ts";
+import type { Messaged } from "#src/base/json.ts";
+import { elementAt, onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { byronAttributes, isByronKey } from "#src/cardano/byron.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -14,8 +15,8 @@ import { addWitnesses } from "#src/cardano/transaction.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import type { UnsealFailure, Vault } from "#src/wallets/vault/vault.ts";
 import { policyKeyHash } from "#src/wallets/builds/policy.ts";
-import { type OwnKeys, signingOf } from "#src/wallets/builds/sign.ts";
-import type { DecodeFailure } from "#src/wallets/builds/types.ts";
+import { type OwnKeys, signingOf, type SpentCoin } from "#src/wallets/builds/sign.ts";
+import type { ConstructedTransaction, DecodedInput, DecodeFailure } from "#src/wallets/builds/types.ts";
 import { readAccount } from "#src/wallets/delegation/read.ts";
 import { storeForged } from "#src/wallets/index/forged.ts";
 import { ownersOf } from "#src/wallets/index/owners.ts";
@@ -25,6 +26,7 @@ import { policyPath, stakePath } from "#src/cardano/keys/paths.ts";
 import type { Path } from "#src/cardano/keys/types.ts";
 import type { WalletRow } from "#src/wallets/rows.ts";
 import type { LimitExceeded } from "#src/wallets/spending.ts";
+import type { WalletBuilds } from "#src/wallets/walletBuildCalls.ts";
 
 /** What signing works with. */
 export interface SigningServices {
@@ -47,6 +49,11 @@ export type SignFailure =
   | UnsealFailure
   | LimitExceeded
   | Failure<"key_not_found_for_address">;
+
+/** What signing works with where the wallet's actor reads the transaction. */
+export interface BuiltSigningServices extends SigningServices {
+  readonly builds: Pick<WalletBuilds, "decode">;
+}
 
 /** Longest time for one transaction, in milliseconds. */
 const SIGN_MS = 30_000;
@@ -116,6 +123,61 @@ export async function signTransactions(
       })),
     });
   }));
+}
+
+/**
+ * The transaction with all signatures that the wallet owes it; signatures that it has stay. What the wallet's keys have
+ * to sign is read from the transaction by the wallet's actor. Fails as `signTransactions` and the build `decode` do.
+ */
+export async function signTransaction(
+  services: BuiltSigningServices,
+  row: WalletRow,
+  transaction: Uint8Array,
+  passphrase: string,
+): Promise<Result<Uint8Array, Failure>> {
+  const decoded = await services.builds.decode({ kind: "wallet", id: row.id }, transaction, SIGN_MS);
+  if (!decoded.ok) return decoded;
+  const { mint, burn, inputs, collateral } = decoded.value;
+  const policies = [...mint, ...burn].flatMap(({ script }) => script?.kind === "native" ? [script.native] : []);
+  const coins = coinsIn([...inputs, ...collateral]);
+  return await signOne(services, row, { transaction, coins, policies }, passphrase);
+}
+
+/** As `signTransaction`, of a transaction that was built just now: its selection names the coins. */
+export async function signBuilt(
+  services: BuiltSigningServices,
+  row: WalletRow,
+  { transaction, selection: { inputs, collateral } }: Pick<
+    Messaged<ConstructedTransaction>,
+    "transaction" | "selection"
+  >,
+  passphrase: string,
+): Promise<Result<Uint8Array, Failure>> {
+  const bytes = fromHex(transaction);
+  // the scripts that it mints with may stand in reference inputs, which the actor reads
+  if (scanTransaction(bytes).mint.size > 0) return await signTransaction(services, row, bytes, passphrase);
+  const coins = coinsIn([...inputs, ...collateral].map((own) => ({ ref: own.ref, own })));
+  return await signOne(services, row, { transaction: bytes, coins, policies: [] }, passphrase);
+}
+
+async function signOne(
+  services: BuiltSigningServices,
+  row: WalletRow,
+  transaction: UnsignedTransaction,
+  passphrase: string,
+): Promise<Result<Uint8Array, SignFailure>> {
+  const signed = await signTransactions(services, row, [transaction], passphrase);
+  return signed.ok ? ok(onlyOf(signed.value)) : signed;
+}
+
+/** The wallet's coins among inputs, with the paths of their keys. */
+export function coinsIn(inputs: readonly Messaged<DecodedInput>[]): SpentCoin[] {
+  return inputs.flatMap(({ ref: { txHash, index }, own }) =>
+    own === undefined ? [] : [{
+      utxo: { ref: { txHash, index: Number(index) }, output: { address: own.address } },
+      path: own.path.map(Number),
+    }]
+  );
 }
 
 /** Builds and signs again while that finds forged addresses: the next build leaves their outputs out. */

@@ -18,7 +18,7 @@ import { Follower } from "#src/chain/index/follower.ts";
 import { enrol } from "#src/chain/index/groups.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { packCoins, unpackCoins } from "#src/wallets/builds/packed.ts";
+import { packCoins, unpackCoins } from "#src/wallets/builds/jobCodec.ts";
 import { beginWallet, prepareWallet } from "#src/wallets/index/begin.ts";
 import { walletProjection } from "#src/wallets/index/projection.ts";
 import { readAssets, readBuildable, readHoldings, readOwnUtxos } from "#src/wallets/index/read.ts";

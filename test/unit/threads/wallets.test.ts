@@ -6,7 +6,7 @@ import { encode } from "#src/cardano/cbor.ts";
 import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { construct, estimateFees } from "#src/wallets/builds/construct.ts";
-import { packCoins, unpackCoins } from "#src/wallets/builds/packed.ts";
+import { packCoins, unpackCoins } from "#src/wallets/builds/jobCodec.ts";
 import { meansOf, ownCoin, setting } from "../../support/wallets/fundedWallet.ts";
 import { agrees, plutusHash } from "../../support/plutus/scripts.ts";
 import { person } from "../../support/wallets/person.ts";
