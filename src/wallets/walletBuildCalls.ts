@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { fromHex } from "#src/base/bytes.ts";
-import { type Json, type Messaged, messaged } from "#src/base/json.ts";
+import { type Messaged, messaged } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { EntityRef } from "#src/runtime/types.ts";

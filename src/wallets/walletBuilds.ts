@@ -1,6 +1,5 @@
 /** Builds and decodes transactions, for all kinds of wallets. Rows are read at one point; builder threads compute. */
 import type { BuildAnswer } from "#src/runtime/types.ts";
-import { type Offering, offering } from "#src/wallets/offering.ts";
 import type { Clock } from "#src/base/clock.ts";
 import { type Json, messaged } from "#src/base/json.ts";
 import { onlyOf } from "#src/base/present.ts";
@@ -12,7 +11,7 @@ import { epochsOf } from "#src/cardano/epochs.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { currentSlot } from "#src/cardano/parameters.ts";
 import { readOverlay } from "#src/chain/pending/overlay.ts";
-import { atPoint, readReserved } from "#src/chain/pending/spendable.ts";
+import { atPoint, buildAndReserve, readReserved, type Reservable } from "#src/chain/pending/spendable.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { readListedPending, readSubmitted } from "#src/chain/pending/submissions.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -192,17 +191,17 @@ export async function constructing(
 ): Promise<BuildAnswer> {
   const setting = await settingOf(options, intent);
   if (!setting.ok) return setting;
-  return await offering(options.store, wallet.id, async () => {
+  return await buildAndReserve(options.store, wallet.id, async () => {
     const input = await gather(options, wallet, intent, setting.value);
-    return input.ok ? offerOf(input.value.means.coins, await construct(input.value)) : input;
+    return input.ok ? reservableOf(input.value.means.coins, await construct(input.value)) : input;
   });
 }
 
-const offerOf = (
+const reservableOf = (
   read: readonly OwnCoin[],
   built: Result<ConstructedTransaction, Failure>,
   more: { readonly warnings?: readonly Json[] } = {},
-): Result<Offering<Json>, Failure> =>
+): Result<Reservable<Json>, Failure> =>
   built.ok ? ok({ read, spends: built.value.spends, answer: messaged({ ...built.value, ...more }) }) : built;
 
 /** Estimates the fee of a transaction; no output is reserved. */
@@ -238,7 +237,7 @@ export async function balancing(
   if (!found.ok) return found;
   const pools = await registered(options.port, asked.value.pools);
   if (!pools.ok) return pools;
-  return await offering(options.store, wallet.id, async () => {
+  return await buildAndReserve(options.store, wallet.id, async () => {
     const gathered = await gather(options, wallet, { payments: [] }, setting.value);
     if (!gathered.ok) return gathered;
     const { intent: _, ...input } = gathered.value;
@@ -247,7 +246,7 @@ export async function balancing(
       deadline,
     });
     const warning = built.ok && runsScripts(given) ? versionWarning(input.parameters) : undefined;
-    return offerOf(input.means.coins, built, warning ? { warnings: [{ ...warning }] } : {});
+    return reservableOf(input.means.coins, built, warning ? { warnings: [{ ...warning }] } : {});
   });
 }
 

@@ -5,6 +5,8 @@
  * A build reserves its inputs for two minutes: later builds avoid them. This is a preference and not a lock, so an
  * address with a single output can still build any number of transactions.
  */
+import { type Failure, ok, type Result } from "#src/base/result.ts";
+import { serially } from "#src/base/serially.ts";
 import { created, spent, type Tip } from "#src/cardano/block.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -130,6 +132,44 @@ export async function reserve(
 const TOLERANCE_S = 5e-7;
 
 class AlreadyReserved extends Error {}
+
+/** A built transaction whose outputs can be reserved. */
+export interface Reservable<T> {
+  /** The outputs that were available when the build read them. */
+  readonly read: readonly PrioritisedOutput[];
+  readonly spends: readonly OutRef[];
+  readonly answer: T;
+}
+
+/** Most builds when others reserve the same outputs meanwhile; the last one is returned in any case. */
+const RACES = 5;
+
+/**
+ * Builds a transaction and reserves the outputs that it spends. When another build has reserved one of them first,
+ * `build` reads and builds again; such repetitions run one after the other, so that each sees the reservations of the
+ * one before. `owner` names the owner of the outputs.
+ */
+export async function buildAndReserve<T>(
+  store: Store,
+  owner: string,
+  build: () => Promise<Result<Reservable<T>, Failure>>,
+): Promise<Result<T, Failure>> {
+  const attempt = async (last: boolean): Promise<Result<T, Failure> | undefined> => {
+    const built = await build();
+    if (!built.ok) return built;
+    const { read, spends, answer } = built.value;
+    const known = last ? spends.map((ref) => ({ utxo: { ref }, preference: TAKE_OVER })) : read;
+    return await reserve(store, spends, known) ? ok(answer) : undefined;
+  };
+  const first = await attempt(false);
+  if (first) return first;
+  return await serially(`reserve ${owner}`, async () => {
+    for (let race = 2;; race++) {
+      const one = await attempt(race >= RACES);
+      if (one) return one;
+    }
+  });
+}
 
 /** Deletes reservations that have ended. */
 export async function lapseReservations(sql: Queries): Promise<void> {

@@ -10,7 +10,7 @@
  */
 import type { Context } from "hono";
 import { z } from "zod";
-import { inTurn } from "#src/wallets/offering.ts";
+import { serially } from "#src/base/serially.ts";
 import { fromHex } from "#src/base/bytes.ts";
 import { sleep } from "#src/base/clock.ts";
 import type { Json } from "#src/base/json.ts";
@@ -142,7 +142,7 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
       for (let races = 1;;) {
         const before = await pendingAmong(sending.after ?? []);
         try {
-          return await inTurn(`signer ${wallet.id}`, () => attempt(sending, left()));
+          return await serially(`signer ${wallet.id}`, () => attempt(sending, left()));
         } catch (error) {
           // under a key the first signed transaction is final, refused or not
           if (refusedAsSpent(error) && !isNamed(sending.context) && races++ < RACES) continue;

@@ -7,7 +7,7 @@ import { type Failure, ok, type Result } from "#src/base/result.ts";
 import { currentSlot, type Parameters } from "#src/cardano/parameters.ts";
 import { readUtxos } from "#src/chain/index/utxo.ts";
 import { ensureWatched } from "#src/chain/index/watchedAddresses.ts";
-import { atPoint } from "#src/chain/pending/spendable.ts";
+import { atPoint, buildAndReserve } from "#src/chain/pending/spendable.ts";
 import { horizonOf } from "#src/chain/provider/horizon.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import { versionWarning } from "#src/chain/versionWatch.ts";
@@ -18,7 +18,6 @@ import type { BuildAnswer } from "#src/runtime/types.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import type { Builders } from "#src/tokens/builds/jobs.ts";
 import { readFunds, type TokenPayer } from "#src/tokens/builds/tokenFunds.ts";
-import { offering } from "#src/wallets/offering.ts";
 
 export interface TokenBuildOptions {
   readonly store: Store;
@@ -80,7 +79,7 @@ export async function reservedBuild<T>(
   if (!parameters.ok) return parameters;
   const hash = typeof script === "string" ? script : script(parameters.value.value);
   const [network, horizon] = await Promise.all([port.network(), horizonOf(port)]);
-  return await offering(store, from.wallet ?? from.address, async () => {
+  return await buildAndReserve(store, from.wallet ?? from.address, async () => {
     const { at, value } = await atPoint(store, async (sql) => ({
       funds: await readFunds(sql, from),
       reference: findPublished(await readUtxos(sql, [published]), hash),

@@ -9,7 +9,7 @@ import { stakePath } from "#src/cardano/keys/paths.ts";
 import { isNamed, madeOnce } from "#src/wallets/http/idempotency.ts";
 import { answered } from "#src/wallets/http/status.ts";
 import { Conflict, hashOf, submitFor } from "#src/wallets/http/submission.ts";
-import { inTurn } from "#src/wallets/offering.ts";
+import { serially } from "#src/base/serially.ts";
 import { readOwnTransactions } from "#src/wallets/walletReads.ts";
 import { ensureChangeAddress } from "#src/wallets/vault/randomAddresses.ts";
 import { signBuilt, withoutForgedOutputs } from "#src/wallets/vault/walletSigning.ts";
@@ -89,7 +89,7 @@ async function untilFree<T>(wallet: string, work: () => Promise<T>): Promise<T> 
   };
   const first = await attempt(false);
   if (first) return first.value;
-  return await inTurn(`send ${wallet}`, async () => {
+  return await serially(`send ${wallet}`, async () => {
     for (let race = 2;; race++) {
       const one = await attempt(race >= RACES);
       if (one) return one.value;

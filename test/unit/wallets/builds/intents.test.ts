@@ -20,7 +20,7 @@ import { type Account, credentialKey } from "#src/ledger/state.ts";
 import { construct, estimateFees } from "#src/wallets/builds/construct.ts";
 import { decodeTransaction, lookupsOf } from "#src/wallets/builds/decode.ts";
 import { isWithin, policyOfTemplate } from "#src/wallets/builds/policy.ts";
-import { signingOf } from "#src/wallets/builds/sign.ts";
+import { signingOf } from "#src/wallets/vault/walletSigning.ts";
 import type { ConstructedTransaction, PaymentIntent, PolicyTemplate, WalletFunds } from "#src/wallets/builds/types.ts";
 import { readMetadata } from "#src/cardano/metadata/json.ts";
 import { encodeMetadata } from "#src/cardano/metadata/metadatum.ts";

@@ -13,7 +13,7 @@ import { type Account, credentialKey } from "#src/ledger/state.ts";
 import { construct } from "#src/wallets/builds/construct.ts";
 import { decodeTransaction } from "#src/wallets/builds/decode.ts";
 import { policyOfTemplate } from "#src/wallets/builds/policy.ts";
-import { signingOf } from "#src/wallets/builds/sign.ts";
+import { signingOf } from "#src/wallets/vault/walletSigning.ts";
 import type {
   ConstructedTransaction,
   MintBurn,
