@@ -10,7 +10,7 @@ import {
   type WalletBuildOptions,
 } from "#src/wallets/walletBuilds.ts";
 import { decodeInput, intentInput } from "#src/wallets/walletBuildCalls.ts";
-import { beginner, type Begun, ending, type WalletLifeOptions } from "#src/wallets/walletLife.ts";
+import { beginner, type Begun, ending, type WalletLifecycleOptions } from "#src/wallets/walletLifecycle.ts";
 import { sharedWalletCommands, sharedWalletContent, sharedWalletMachine } from "#machines/sharedWallet.ts";
 import { walletInputs, walletOutcomes } from "#machines/wallet.ts";
 import { messaged } from "#src/base/json.ts";
@@ -24,7 +24,7 @@ import type { ConstructInput, PaymentIntent } from "#src/wallets/builds/types.ts
 import { readSharedWallet, type SharedWalletRow } from "#src/wallets/shared/rows.ts";
 import { validityWithin } from "#src/wallets/shared/validity.ts";
 
-export interface SharedWalletActorOptions extends WalletBuildOptions, WalletLifeOptions {}
+export interface SharedWalletActorOptions extends WalletBuildOptions, WalletLifecycleOptions {}
 
 /** The actor kind of shared wallets; an entity's id is the wallet's. */
 export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind {
@@ -68,11 +68,11 @@ export function sharedWalletActor(options: SharedWalletActorOptions): ActorKind 
 async function specOf({ store, networkId }: SharedWalletActorOptions, id: string): Promise<Begun | undefined> {
   const row = await readSharedWallet(store.sql, id);
   if (!row?.sharing.complete) return undefined;
-  const { gap, birth, life, sharing } = row;
+  const { gap, start, incarnation, sharing } = row;
   const stake = stakeCredential(sharing.delegation);
   return {
-    life,
-    birth,
+    incarnation,
+    start,
     spec: {
       wallet: id,
       kind: "shared",

@@ -13,7 +13,7 @@ import {
 import { balanceInput, decodeInput, intentInput } from "#src/wallets/walletBuildCalls.ts";
 import { MigrationPlans } from "#src/wallets/migrationPlans.ts";
 import { consolidating, consolidationInput, migrating, migrationInput } from "#src/wallets/walletMigration.ts";
-import { beginner, type Begun, ending, type WalletLifeOptions } from "#src/wallets/walletLife.ts";
+import { beginner, type Begun, ending, type WalletLifecycleOptions } from "#src/wallets/walletLifecycle.ts";
 import { walletCommands, walletContent, walletInputs, walletMachine, walletOutcomes } from "#machines/wallet.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -27,7 +27,7 @@ import { byronPathKey } from "#src/cardano/keys/byronAddress.ts";
 import { accountPath, pathText } from "#src/cardano/keys/paths.ts";
 import { readWallet, type WalletRow } from "#src/wallets/rows.ts";
 
-export interface WalletActorOptions extends WalletBuildOptions, WalletLifeOptions {
+export interface WalletActorOptions extends WalletBuildOptions, WalletLifecycleOptions {
   /** Protocol magic in Byron addresses; undefined on mainnet. */
   readonly byronMagic: number | undefined;
 }
@@ -82,7 +82,7 @@ export function walletActor(options: WalletActorOptions): ActorKind {
         run: (_view, input, context) =>
           building(
             (wallet, { deadline }) =>
-              migrating(options, wallet, input, plans, (means) => builders.run("migrate", means, { deadline })),
+              migrating(options, wallet, input, plans, (funds) => builders.run("migrate", funds, { deadline })),
             context,
           ),
       }),
@@ -91,7 +91,7 @@ export function walletActor(options: WalletActorOptions): ActorKind {
         run: (_view, input, context) =>
           building(
             (wallet, { deadline }) =>
-              consolidating(options, wallet, input, plans, (means) => builders.run("consolidate", means, { deadline })),
+              consolidating(options, wallet, input, plans, (funds) => builders.run("consolidate", funds, { deadline })),
             context,
           ),
       }),
@@ -120,7 +120,7 @@ async function builderOf({ store }: WalletActorOptions, id: string): Promise<Res
 /** The wallet's entry for the index. */
 async function specOf(options: WalletActorOptions, id: string): Promise<Begun | undefined> {
   const row = await readWallet(options.store.sql, id);
-  return row && { life: row.life, birth: row.birth, spec: indexed(row, options) };
+  return row && { incarnation: row.incarnation, start: row.start, spec: indexed(row, options) };
 }
 
 const isSequential = (kind: WalletRow["kind"]): kind is "shelley" | "icarus" => kind === "shelley" || kind === "icarus";

@@ -19,8 +19,8 @@ const reason = z.enum(["expired", "conflict", "failed", "left"]).describe(
   "`expired`: its last slot has passed. `conflict`: an input is gone. `failed`: its script failed in a block. `left`: none of these is known.",
 );
 
-/** The life of the wallet that an event belongs to. */
-const ofLife = { life: z.number().int().positive().optional() };
+/** The incarnation of the wallet that an event belongs to. */
+const ofIncarnation = { life: z.number().int().positive().optional() };
 
 const seen = { hash, direction, amount, assets, addresses, cut, validTo, at };
 const withdrawn = { hash, reason };
@@ -28,9 +28,9 @@ const withdrawn = { hash, reason };
 /** Inputs of wallets of all kinds. */
 export const seenInputs = [
   /** A transaction of the mempool concerns the wallet; the event TRANSACTION of a block or WITHDRAWN ends that. */
-  z.object({ type: z.literal("SEEN"), ...seen, ...ofLife }).strict(),
+  z.object({ type: z.literal("SEEN"), ...seen, ...ofIncarnation }).strict(),
   /** A transaction that was seen left the mempool, and no block holds it. */
-  z.object({ type: z.literal("WITHDRAWN"), ...withdrawn, ...ofLife }).strict(),
+  z.object({ type: z.literal("WITHDRAWN"), ...withdrawn, ...ofIncarnation }).strict(),
 ] as const;
 
 /** What subscribers get of these events. */

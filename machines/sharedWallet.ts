@@ -25,7 +25,7 @@ import {
   creationContent,
   endActions,
   isNewPassphrase,
-  isOfLife,
+  isOfIncarnation,
   recordOf,
   type WalletContext,
   walletInputs,
@@ -201,7 +201,7 @@ const whileItExists = {
 export const sharedWalletMachine = setup({
   types: machineTypes<SharedWalletContext, SharedWalletEvent>(),
   guards: {
-    ofThisLife: ({ context, event }) => isOfLife(context, event),
+    ofThisLife: ({ context, event }) => isOfIncarnation(context, event),
     newPassphrase: ({ context, event }) =>
       event.type === "PASSPHRASE_CHANGED" && isNewPassphrase(context.record, event),
     createsComplete: ({ event }) => event.type === "CREATE" && isComplete(event),

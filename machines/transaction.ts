@@ -176,7 +176,7 @@ function cut(text: string, units: number): string {
  * The row of `submission_status`. `lapsedUntil`: a rollback below that slot makes the transaction valid again.
  * `failures`: why the network refuses it.
  */
-function standing(
+function statusRow(
   hash: string,
   status: "pending" | "in_ledger" | "expired" | "refused",
   lapsedUntil: number | null = null,
@@ -246,7 +246,7 @@ export const transactionMachine = setup({
       if (event.by !== undefined) {
         enqueue({ type: "put", params: { table: "open", row: { hash: context.hash, open_until: event.validTo } } });
       }
-      enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "pending") } });
+      enqueue({ type: "put", params: { table: "status", row: statusRow(context.hash, "pending") } });
       const input = { hash: context.hash, attempt: next, taken: context.taken };
       enqueue({ type: "effect", params: { name: "submit", input } });
     }),
@@ -271,7 +271,7 @@ export const transactionMachine = setup({
       for (const wallet of context.wallets) {
         enqueue({ type: "remove", params: { table: "link", key: { hash: context.hash, wallet } } });
       }
-      const row = standing(context.hash, "refused", null, causesOf(event.failures));
+      const row = statusRow(context.hash, "refused", null, causesOf(event.failures));
       enqueue({ type: "put", params: { table: "status", row } });
       enqueue.assign({ wallets: [], taken: false });
     }),
@@ -283,11 +283,11 @@ export const transactionMachine = setup({
       enqueue.assign({ wallets: [], taken: false });
     }),
     settled: enqueueActions(({ enqueue, context }) => {
-      enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "in_ledger") } });
+      enqueue({ type: "put", params: { table: "status", row: statusRow(context.hash, "in_ledger") } });
     }),
     lapse: enqueueActions(({ enqueue, context, event }) => {
       const failures = event.type === "REFUSED" ? causesOf(event.failures) : [];
-      const row = standing(context.hash, "expired", context.validTo, failures);
+      const row = statusRow(context.hash, "expired", context.validTo, failures);
       enqueue({ type: "put", params: { table: "status", row } });
     }),
     take: assign({ taken: true }),
@@ -326,7 +326,7 @@ export const transactionMachine = setup({
     }),
     open: enqueueActions(({ enqueue, context }) => {
       enqueue({ type: "put", params: { table: "open", row: { hash: context.hash, open_until: context.validTo } } });
-      enqueue({ type: "put", params: { table: "status", row: standing(context.hash, "pending") } });
+      enqueue({ type: "put", params: { table: "status", row: statusRow(context.hash, "pending") } });
     }),
     close: enqueueActions(({ enqueue, context }) => {
       enqueue({ type: "remove", params: { table: "open", key: { hash: context.hash } } });

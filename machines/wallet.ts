@@ -98,7 +98,7 @@ export const walletOutcomes = z.discriminatedUnion("type", [
 ]);
 
 /** Missing in events for wallets that were added before the index knew `life`. */
-const ofLife = { life: life.optional() };
+const ofIncarnation = { life: life.optional() };
 const digits = z.string().regex(/^\d+$/);
 const signed = z.string().regex(/^-?\d+$/);
 const assetId = z.string().regex(/^([0-9a-f]{2}){28,60}$/);
@@ -147,7 +147,7 @@ const effect = {
 };
 export const walletInputs = z.discriminatedUnion("type", [
   /** From now on the index reads the wallet together with all others; its whole balance then. */
-  z.object({ type: z.literal("RESTORED"), slot, block: block.optional(), ...balance, ...ofLife }).strict(),
+  z.object({ type: z.literal("RESTORED"), slot, block: block.optional(), ...balance, ...ofIncarnation }).strict(),
   /** A block holds a transaction that concerns the wallet. */
   z.object({
     type: z.literal("TRANSACTION"),
@@ -158,7 +158,7 @@ export const walletInputs = z.discriminatedUnion("type", [
     amount: z.string(),
     block: block.optional(),
     ...effect,
-    ...ofLife,
+    ...ofIncarnation,
   }).strict(),
   /** More assets of the RESTORED, TRANSACTION or ROLLED_BACK before it: to be added to the balance. */
   z.object({
@@ -166,10 +166,10 @@ export const walletInputs = z.discriminatedUnion("type", [
     slot,
     assets: z.record(assetId, signed),
     following: following.optional(),
-    ...ofLife,
+    ...ofIncarnation,
   }).strict(),
   /** Blocks after a slot that concerned the wallet were rolled back; its whole balance then. */
-  z.object({ type: z.literal("ROLLED_BACK"), slot, block: block.optional(), ...balance, ...ofLife }).strict(),
+  z.object({ type: z.literal("ROLLED_BACK"), slot, block: block.optional(), ...balance, ...ofIncarnation }).strict(),
   ...seenInputs,
   /** Like the command, but written in the transaction that changed the vault: the first of the two is applied. */
   passphraseChanged,
@@ -321,20 +321,20 @@ export function recordOf<Record>({ record }: { readonly record: Record | null })
  * Whether an event belongs to the current incarnation of the wallet. An event can arrive late, from an incarnation before
  * the wallet was deleted; one without `life` (of older releases) counts as current.
  */
-export function isOfLife(
+export function isOfIncarnation(
   { life }: { readonly life: number },
   event: { readonly type: string; readonly life?: number | undefined },
 ): boolean {
   return event.life === undefined || event.life === life;
 }
 
-/** The life of a wallet as every kind has it. */
-type Living = Pick<WalletContext, "id" | "life" | "waiting"> & {
+/** A wallet that exists, as every kind has it. */
+type ExistingWallet = Pick<WalletContext, "id" | "life" | "waiting"> & {
   readonly record: Pick<WalletRecord, "attempt"> | null;
 };
 
 /** The actions that end a wallet: the reply to an open CREATE, the rows of `tables` removed, and the effect `end`. */
-export function endActions({ id, life, record, waiting }: Living, tables: readonly string[]): TurnAction[] {
+export function endActions({ id, life, record, waiting }: ExistingWallet, tables: readonly string[]): TurnAction[] {
   const error = { code: "no_such_wallet", message: "The wallet was deleted while it was being created." };
   const input = { wallet: id, life, attempt: record?.attempt ?? null };
   return [
@@ -346,7 +346,7 @@ export function endActions({ id, life, record, waiting }: Living, tables: readon
 }
 
 /** Answers the pending command. */
-export function answerActions({ id, waiting }: Living): TurnAction[] {
+export function answerActions({ id, waiting }: ExistingWallet): TurnAction[] {
   return waiting === null ? [] : [{ type: "reply", params: { to: waiting, ok: { id } } }];
 }
 
@@ -391,7 +391,7 @@ const whileItExists = {
 export const walletMachine = setup({
   types: machineTypes<WalletContext, WalletEvent>(),
   guards: {
-    ofThisLife: ({ context, event }) => isOfLife(context, event),
+    ofThisLife: ({ context, event }) => isOfIncarnation(context, event),
     newPassphrase: ({ context, event }) =>
       event.type === "PASSPHRASE_CHANGED" && isNewPassphrase(context.record, event),
   },

@@ -34,7 +34,7 @@ export async function connectNetwork(context: NetworkContext): Promise<Connected
   if (provider !== "devnet") context.progress(guaranteesLine(`The provider "${provider}"`, port.guarantees));
   const watched = watchVersion<ChainPort>(port, log, ({ code, message }) => context.progress(`${code}: ${message}`));
   const answers = port.guarantees.map(({ query: question, ...guarantee }) => ({ question, ...guarantee }));
-  health.network = () => ({ provider, answers, protocolVersion: { ...watched.standing() } });
+  health.network = () => ({ provider, answers, protocolVersion: { ...watched.status() } });
   if (provider !== "devnet") pollVersion(context, watched.port);
   return { port: watched.port, reached };
 }

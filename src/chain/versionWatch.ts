@@ -29,7 +29,7 @@ export function versionWarning(
 }
 
 /** What is known of the network's protocol version. */
-interface VersionStanding {
+interface VersionStatus {
   /** As the network last stated it; null while it did not. */
   readonly network: Parameters["protocolVersion"] | null;
   /** Newest major version that this release knows. */
@@ -41,7 +41,7 @@ interface VersionStanding {
 /** A port that notices the protocol version of all parameters it gives. */
 interface WatchedPort<Port extends ChainPort> {
   readonly port: Port;
-  standing(): VersionStanding;
+  status(): VersionStatus;
 }
 
 /** Watches a port: `onUnknown` is called when the version becomes one that is not known, once for each such version. */
@@ -72,7 +72,7 @@ export function watchVersion<Port extends ChainPort>(
         return found;
       },
     },
-    standing: () => ({
+    status: () => ({
       network: last ? { ...last } : null,
       newestKnown: NEWEST_MAJOR,
       unknown: last !== undefined && last.major > NEWEST_MAJOR,

@@ -14,7 +14,7 @@ export interface InputRow {
   readonly entity: EntityRef;
   readonly event: Event;
   /** For an event that is repeated as long as it holds: skipped while the entity has an unread event of this type. */
-  readonly standing?: true;
+  readonly oneUnread?: true;
 }
 
 const ROWS = 1_000;
@@ -43,9 +43,9 @@ export async function appendInputs(sql: Queries, rows: readonly InputRow[]): Pro
       select kind, id, (hash % (select count(*) from partition))::int, event::jsonb
       from unnest(${some.map(({ entity }) => entity.kind)}::text[], ${some.map(({ entity }) => entity.id)}::text[],
         ${some.map(({ entity }) => entityHash(entity))}::bigint[], ${some.map(({ event }) => toJson(event))}::text[],
-        ${some.map(({ standing }) => standing === true ? 1 : 0)}::int[])
-        with ordinality as x(kind, id, hash, event, standing, place)
-      where standing = 0 or not exists (select 1 from input_log i
+        ${some.map(({ oneUnread }) => oneUnread === true ? 1 : 0)}::int[])
+        with ordinality as x(kind, id, hash, event, one_unread, place)
+      where one_unread = 0 or not exists (select 1 from input_log i
         where not i.read and i.partition = (hash % (select count(*) from partition))::int and i.kind = x.kind and i.id = x.id
           and i.event->>'type' = x.event::jsonb->>'type')
       order by place`;

@@ -25,7 +25,7 @@ export interface MigrationTransactions {
 const MOST_ATTEMPTS = 5;
 
 /**
- * Plans a migration of all that a wallet has to some addresses (hexadecimal). `coinsOf` reads the wallet's unspent
+ * Plans a wallet migration: of all that a wallet has to some addresses (hexadecimal). `coinsOf` reads the wallet's unspent
  * coins. Fails as the builds do, and with `unavailable` where the wallet changes faster than it can be planned for.
  */
 export function planMigration(

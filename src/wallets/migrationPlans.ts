@@ -6,7 +6,7 @@ import { joined } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { MigrationPart } from "#src/wallets/builds/types.ts";
 
-/** A migration of a wallet, planned at a slot. */
+/** A wallet migration, planned at a slot. */
 export interface MigrationPlan {
   readonly wallet: string;
   readonly slot: number;

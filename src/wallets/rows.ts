@@ -15,7 +15,7 @@ type WalletRowKind = (typeof SINGLE_KINDS)[number] | "shared";
 export interface WalletRow {
   readonly id: string;
   /** Number of times that it was created. */
-  readonly life: number;
+  readonly incarnation: number;
   readonly kind: WalletRowKind;
   readonly name: string;
   readonly gap: number;
@@ -28,7 +28,7 @@ export interface WalletRow {
   /** Absent where the wallet has no root key. */
   readonly passphrase?: { readonly at: Date; readonly method: PassphraseMethod };
   /** The block after which the chain is read for it; slot -1 means all blocks. */
-  readonly birth: Point;
+  readonly start: Point;
   readonly oneChange: boolean;
   readonly selection: "per-output" | "round-robin";
   readonly createdAt: Date;
@@ -55,7 +55,7 @@ interface Columns {
 function walletOf(row: Columns): WalletRow {
   return {
     id: row.id,
-    life: row.life,
+    incarnation: row.life,
     kind: row.kind,
     name: row.name,
     gap: row.gap,
@@ -65,7 +65,7 @@ function walletOf(row: Columns): WalletRow {
     ...(row.passphrase_at === null || row.passphrase_method === null
       ? {}
       : { passphrase: { at: row.passphrase_at, method: row.passphrase_method } }),
-    birth: { slot: Number(row.birth_slot), hash: row.birth_hash },
+    start: { slot: Number(row.birth_slot), hash: row.birth_hash },
     oneChange: row.one_change,
     selection: row.selection,
     createdAt: row.created_at,
@@ -82,9 +82,9 @@ export async function readWallet(
   return row && walletOf(row);
 }
 
-/** Keeps a wallet's row from being deleted until the transaction ends; false where there is none of that life. */
-export async function lockWallet(sql: Queries, id: string, life: number): Promise<boolean> {
-  const [row] = await sql`select 1 from wallet where id = ${id} and life = ${life} for key share`;
+/** Keeps a wallet's row from being deleted until the transaction ends; false where there is none of that incarnation. */
+export async function lockWallet(sql: Queries, id: string, incarnation: number): Promise<boolean> {
+  const [row] = await sql`select 1 from wallet where id = ${id} and life = ${incarnation} for key share`;
   return row !== undefined;
 }
 

@@ -64,7 +64,7 @@ export interface Building {
 export async function settingOf(
   { port, networkId, clock }: WalletBuildOptions,
   intent: PaymentIntent,
-): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "intent" | "means">, Failure>> {
+): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "intent" | "funds">, Failure>> {
   const [chain, parameters] = await Promise.all([port.network(), port.parameters()]);
   if (!parameters.ok) return parameters;
   // a withdrawal must expire before the next rewards arrive
@@ -131,7 +131,7 @@ async function gather(
   { store, networkId }: WalletBuildOptions,
   { id, account, policyKey, oneChange, selection }: Building,
   intent: PaymentIntent,
-  setting: (at: number) => Omit<ConstructInput, "intent" | "means">,
+  setting: (at: number) => Omit<ConstructInput, "intent" | "funds">,
   estimate = false,
 ): Promise<Result<ConstructInput, Failure>> {
   const change = oneChange ? "first" : (intent.payments?.length ?? 0) + (intent.mintBurn?.length ?? 0) + 1;
@@ -172,7 +172,7 @@ async function gather(
   return ok({
     ...known,
     intent,
-    means: {
+    funds: {
       coins: utxos,
       change: changeTo ? [{ address: changeTo.address, path: chosen ?? [] }] : free,
       selection,
@@ -193,7 +193,7 @@ export async function constructing(
   if (!setting.ok) return setting;
   return await buildAndReserve(options.store, wallet.id, async () => {
     const input = await gather(options, wallet, intent, setting.value);
-    return input.ok ? reservableOf(input.value.means.coins, await construct(input.value)) : input;
+    return input.ok ? reservableOf(input.value.funds.coins, await construct(input.value)) : input;
   });
 }
 
@@ -246,7 +246,7 @@ export async function balancing(
       deadline,
     });
     const warning = built.ok && runsScripts(given) ? versionWarning(input.parameters) : undefined;
-    return reservableOf(input.means.coins, built, warning ? { warnings: [{ ...warning }] } : {});
+    return reservableOf(input.funds.coins, built, warning ? { warnings: [{ ...warning }] } : {});
   });
 }
 

@@ -24,7 +24,7 @@ export const migrationInput = z.object({
 });
 
 const whole = z.union([z.number().int(), z.bigint()]).transform((value) => BigInt(value));
-/** Input of the build of a consolidation, by parts as a migration. */
+/** Input of the build of a consolidation, by parts as a wallet migration. */
 export const consolidationInput = migrationInput.omit({ addresses: true }).extend({
   below: whole,
   most: z.number().int().min(1),
@@ -61,13 +61,13 @@ export async function consolidating(
   const known = setting.value(at.slot, fixedSlot ?? undefined);
   // a wallet without change addresses has made none yet, and then it has no coins
   const coins = change.length === 0 ? [] : utxos.filter(({ preference }) => preference === 0);
-  const built = await consolidate({ ...known, below, most, means: { coins, change } });
+  const built = await consolidate({ ...known, below, most, funds: { coins, change } });
   if (!built.ok) return built;
   const made = { wallet: id, slot: known.slot, transactions: built.value };
   return ok(messaged(part === 0 ? plans.begin(made) : partOf(made, part)));
 }
 
-/** One part of a migration, planned from the wallet's current coins. */
+/** One part of a wallet migration, planned from the wallet's current coins. */
 export async function migrating(
   options: WalletBuildOptions,
   { id, account }: Building,
@@ -86,7 +86,7 @@ export async function migrating(
   const known = setting.value(at.slot, fixedSlot ?? undefined);
   const built = await migrate({
     ...known,
-    means: {
+    funds: {
       coins,
       change: addresses.map((address) => ({ address, path: [] })),
       ...(stake ? { account: stakeAccountOf(stake, [...account, ROLES.stake, 0], known.parameters.keyDeposit) } : {}),

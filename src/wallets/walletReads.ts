@@ -37,7 +37,7 @@ import {
   WALLET_PROJECTION,
   type WalletTransaction,
 } from "#src/wallets/index/types.ts";
-import { type WalletStanding, walletStandings } from "#src/wallets/standing.ts";
+import { type WalletStatus, walletStatuses } from "#src/wallets/walletStatus.ts";
 
 /** What reads of wallets work with. */
 export interface WalletReadServices {
@@ -48,7 +48,7 @@ export interface WalletReadServices {
 /** A wallet beside its own row. */
 export interface WalletOverview {
   readonly holdings: Holdings;
-  readonly standing: WalletStanding;
+  readonly status: WalletStatus;
   readonly account: WalletAccount | undefined;
   /** Whether a pending transaction withdraws its rewards: they are then part of what that transaction pays. */
   readonly withdrawing: boolean;
@@ -74,19 +74,19 @@ export async function readOverviews(
   const { slots, slotsAhead } = await port.network();
   const { pending, holdings, accounts, ...places } = await readWithoutPending(store.sql, actor, ids) ??
     (await atPoint(store, (sql) => readWithPending(sql, actor, ids))).value;
-  const standings = walletStandings(places, ids, { slots, slotsAhead, toleranceS, clocked, clock });
+  const statuses = walletStatuses(places, ids, { slots, slotsAhead, toleranceS, clocked, clock });
   return (id) => {
     const account = accounts.get(id);
     return {
       holdings: holdings.get(id) ?? { available: lovelace(0n), total: lovelace(0n) },
-      standing: mustGet(standings, id),
+      status: mustGet(statuses, id),
       account,
       withdrawing: account !== undefined && isWithdrawing(pending.get(id), account, networkId),
     };
   };
 }
 
-type OverviewRows = Parameters<typeof walletStandings>[0] & {
+type OverviewRows = Parameters<typeof walletStatuses>[0] & {
   readonly pending: ReadonlyMap<string, readonly ScannedTransaction[]>;
   readonly holdings: ReadonlyMap<string, Holdings>;
   readonly accounts: ReadonlyMap<string, WalletAccount>;

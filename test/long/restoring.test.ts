@@ -117,7 +117,7 @@ describe("on a chain that lags, drops and rolls back", () => {
     const stop = new AbortController();
     const running = follower.run(stop.signal);
     const born: string[] = [];
-    const late: { pocket: string; birth: Point; at: number }[] = [];
+    const late: { pocket: string; start: Point; at: number }[] = [];
     let rollbacks = 0;
     try {
       for (let i = 0; i < STEPS; i++) {
@@ -129,13 +129,13 @@ describe("on a chain that lags, drops and rolls back", () => {
           const pocket = `pocket-${i}`;
           born.push(pocket);
           // enrolled at once, or long after its start point
-          late.push({ pocket, birth: i === 0 ? origin : pointOf(chain.tip), at: i + Math.floor(random() * 60) });
+          late.push({ pocket, start: i === 0 ? origin : pointOf(chain.tip), at: i + Math.floor(random() * 60) });
         }
         const blocks = chain.blocks.map(({ scanned }) => scanned);
         chain.add(...payer.next(born, blocks));
-        for (const { pocket, birth, at } of late) {
+        for (const { pocket, start, at } of late) {
           if (at !== i) continue;
-          await store.sql.begin((sql) => beginPocket(sql, pocket, birth));
+          await store.sql.begin((sql) => beginPocket(sql, pocket, start));
           // the same addresses, read from the origin
           await store.sql.begin((sql) => beginPocket(sql, `${pocket}:again`, origin));
           follower.wake();
@@ -143,8 +143,8 @@ describe("on a chain that lags, drops and rolls back", () => {
         await sleep(random() * 8);
       }
       calm = true;
-      for (const { pocket, birth, at } of late) {
-        if (at >= STEPS) await store.sql.begin((sql) => beginPocket(sql, pocket, birth));
+      for (const { pocket, start, at } of late) {
+        if (at >= STEPS) await store.sql.begin((sql) => beginPocket(sql, pocket, start));
       }
       follower.wake();
       await until("everything is read at the tip", async () => {
@@ -538,8 +538,8 @@ it("on the devnet, continues after kill -9 at any point, including rollbacks", a
     await devnet.faucet.pay(pocketAddress(pocket, place), 2_000_000n);
     if (random() < 0.7) expect((await devnet.makeBlock()).ok).toBe(true);
   };
-  const birth = await devnet.makeBlock();
-  if (!birth.ok) throw new Error(birth.error.message);
+  const start = await devnet.makeBlock();
+  if (!start.ok) throw new Error(start.error.message);
   try {
     const pockets = ["u", "v", "w", "x", "y", "z"];
     for (let place = 0; place < 60; place++) await pay(pockets[place % 6]!, Math.floor(place / 6));
@@ -552,7 +552,7 @@ it("on the devnet, continues after kill -9 at any point, including rollbacks", a
       if (kill === "before-undo:1") expect(await run("")).toBe(null);
       // what was read is undone between two runs; the next one has another member to restore
       if (i > 0) expect((await devnet.rollback({ blocks: 2 })).ok).toBe(true);
-      await beginPocket(store.sql, pockets[i]!, i % 2 ? origin : pointOf(birth.value));
+      await beginPocket(store.sql, pockets[i]!, i % 2 ? origin : pointOf(start.value));
       for (const pocket of pockets) await pay(pocket, 10 + i);
       await devnet.makeBlock();
       if (await run(kill) !== "SIGKILL") lived.push(kill);

@@ -61,8 +61,8 @@ function updateHandler<T>(build: (input: UpdateInput, facts: Forestry, measure: 
 
 /** The input of a shared wallet's build, with the scripts of its coins. */
 async function withScripts({ payment, delegation, ...input }: SharedConstructInput): Promise<ConstructInput> {
-  const scripts = await scriptsAt({ payment, delegation }, input.means.coins.map(({ path }) => path));
-  return { ...input, means: { ...input.means, scripts } };
+  const scripts = await scriptsAt({ payment, delegation }, input.funds.coins.map(({ path }) => path));
+  return { ...input, funds: { ...input.funds, scripts } };
 }
 
 const handlers: JobHandlers = {

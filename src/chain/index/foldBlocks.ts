@@ -93,11 +93,11 @@ export async function foldBlocks(steps: readonly FoldStep[], options: BatchOptio
   return { blocks, overlay, touched: withoutRepeatedStanding(touched), wants: blocks.length === 0 ? wants : new Map() };
 }
 
-/** Keeps only the first of equal `standing` events: one per batch is enough. */
+/** Keeps only the first of equal `oneUnread` events: one per batch is enough. */
 function withoutRepeatedStanding(touched: readonly Touched[]): readonly Touched[] {
   const seen = new Set<string>();
-  return touched.filter(({ entity, event, standing }) => {
-    if (!standing) return true;
+  return touched.filter(({ entity, event, oneUnread }) => {
+    if (!oneUnread) return true;
     const key = `${entity.kind} ${entity.id} ${event.type}`;
     if (seen.has(key)) return false;
     seen.add(key);

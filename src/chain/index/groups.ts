@@ -33,7 +33,7 @@ export interface RestoreGroup {
 }
 
 /**
- * Has members read from the block after `birth` on (`origin`: all blocks). Runs in the transaction that creates them,
+ * Has members read from the block after `start` on (`origin`: all blocks). Runs in the transaction that creates them,
  * together with the rows that say what is theirs. The follower assigns them when it next polls, at once if it is woken.
  * A member that is enrolled already stays as it is. Gives the members whose rows of an earlier enrolment are still
  * being erased: enrol these again later.
@@ -42,11 +42,11 @@ export async function enrol(
   sql: Queries,
   projection: string,
   members: readonly string[],
-  birth: Point,
+  start: Point,
 ): Promise<string[]> {
   const ids = sql.array([...members]);
   await sql`insert into chain_member (projection, member, birth_slot, birth_hash)
-    select ${projection}, unnest(${ids}::text[]), ${birth.slot}, ${birth.hash} on conflict do nothing`;
+    select ${projection}, unnest(${ids}::text[]), ${start.slot}, ${start.hash} on conflict do nothing`;
   const gone = await sql<{ member: string }[]>`
     select member from chain_member where projection = ${projection} and member = any(${ids}) and gone`;
   return gone.map(({ member }) => member);
@@ -142,7 +142,7 @@ interface AssignedMembers {
 export async function assignMembers(
   sql: Queries,
   projections: readonly string[],
-  mayBegin: (birth: number) => boolean,
+  mayBegin: (start: number) => boolean,
 ): Promise<AssignedMembers> {
   await sql`select 1 from chain_cursor where id = ${MAIN} for update`;
   const { at } = await readCursor(sql);
@@ -180,19 +180,19 @@ export async function assignMembers(
 /**
  * A group's cursor that is before a start point and less than a day from it. It is locked until the transaction ends.
  */
-async function openGroup(sql: Queries, projection: string, birth: bigint): Promise<string | undefined> {
+async function openGroup(sql: Queries, projection: string, start: bigint): Promise<string | undefined> {
   const [found] = await sql<{ id: string }[]>`
-    select id from chain_cursor c where id <> ${MAIN} and slot <= ${birth} and slot > ${birth - BigInt(GROUP_SLOTS)}
+    select id from chain_cursor c where id <> ${MAIN} and slot <= ${start} and slot > ${start - BigInt(GROUP_SLOTS)}
       and exists (select 1 from chain_member m where m.cursor = c.id and m.projection = ${projection})
     order by slot desc limit 1 for update of c`;
   return found?.id;
 }
 
 /** Creates a cursor at a start point. Only recent blocks are known with their heights; an older one counts as 0. */
-async function createGroup(sql: Queries, birth: { slot: bigint; hash: string }, tip: Tip): Promise<string> {
+async function createGroup(sql: Queries, start: { slot: bigint; hash: string }, tip: Tip): Promise<string> {
   const rows = await sql<{ id: string }[]>`insert into chain_cursor (id, slot, hash, height, tip_slot, tip_height)
-    values ('restoring-' || nextval('chain_restoring'), ${birth.slot}, ${birth.hash},
-      coalesce((select b.height from chain_block b where b.slot = ${birth.slot} and b.hash = ${birth.hash}), 0),
+    values ('restoring-' || nextval('chain_restoring'), ${start.slot}, ${start.hash},
+      coalesce((select b.height from chain_block b where b.slot = ${start.slot} and b.hash = ${start.hash}), 0),
       ${tip.slot}, ${tip.height})
     returning id`;
   return onlyRow(rows).id;
@@ -214,8 +214,8 @@ export async function readLaterStarts(sql: Queries, cursor: string, at: Point): 
 
 /** Whether a member's start point is this block or a later one: the block then says nothing of the member. */
 export function startsLater(later: LaterStarts, projection: string, member: string, block: Point): boolean {
-  const birth = later.get(memberKey(projection, member));
-  return birth !== undefined && (block.slot < birth.slot || samePoint(block, birth));
+  const start = later.get(memberKey(projection, member));
+  return start !== undefined && (block.slot < start.slot || samePoint(block, start));
 }
 
 /**
@@ -282,9 +282,9 @@ export async function skipTo(
   const rows = await sql<
     { slot: bigint; hash: string; height: bigint; generation: bigint; fork_slot: bigint | null }[]
   >`select * from chain_cursor where id in (${MAIN}, ${cursor}) order by id = ${MAIN} desc for update`;
-  const [main, apart] = rows;
-  if (!main || !apart || apart.fork_slot !== null || apart.generation !== from.generation) return false;
-  if (Number(apart.slot) !== from.at.slot || apart.hash !== from.at.hash || Number(main.slot) < to.slot) return false;
+  const [main, group] = rows;
+  if (!main || !group || group.fork_slot !== null || group.generation !== from.generation) return false;
+  if (Number(group.slot) !== from.at.slot || group.hash !== from.at.hash || Number(main.slot) < to.slot) return false;
   // no rollback reaches below the blocks that are kept, so below them there is only one branch
   const kept = await sql`select 1 from chain_block where slot = ${to.slot} and hash = ${to.hash}`;
   if (main.hash !== to.hash && kept.length === 0 && to.height >= Number(main.height) - keepBlocks) return false;

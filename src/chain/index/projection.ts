@@ -46,8 +46,8 @@ export type RowWrite =
 export interface Touched {
   readonly entity: { readonly kind: string; readonly id: string };
   readonly event: { readonly type: string; readonly [field: string]: Json };
-  /** Set where every block tells it while it holds: one that the entity has not read yet is enough. */
-  readonly standing?: true;
+  /** Set where each block repeats the event while it holds: one row that the entity has not read is enough. */
+  readonly oneUnread?: true;
 }
 
 /**
@@ -100,10 +100,10 @@ export interface Projection {
   /** Rows that the fold of a block needs. */
   keys(block: ScannedBlock): readonly RowQuery[];
   /**
-   * `settled`: no rollback can reach the block, so rows kept only for rollbacks need not be written. `apart`: the block is read for
+   * `settled`: no rollback can reach the block, so rows kept only for rollbacks need not be written. `restoring`: the block is read for
    * members of a restore group, not with all others.
    */
-  fold(block: ScannedBlock, rows: Rows, settled: boolean, apart?: boolean): Folded;
+  fold(block: ScannedBlock, rows: Rows, settled: boolean, restoring?: boolean): Folded;
   /** Additional rows that `undo` needs after a rollback between two slots; read after the undo. */
   undoKeys?(affected: Rows, way: { readonly from: number; readonly to: number }): readonly RowQuery[];
   /**

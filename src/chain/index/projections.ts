@@ -13,7 +13,8 @@ export function together(parts: readonly Projection[]): Projection {
     passing: parts.flatMap(({ passing }) => passing ?? []),
     ...(first.members ? { members: joinedMembers(first.members.column, parts) } : {}),
     keys: (block) => parts.flatMap((part) => part.keys(block)),
-    fold: (block, rows, settled, apart) => joinedFolds(parts.map((part) => part.fold(block, rows, settled, apart))),
+    fold: (block, rows, settled, restoring) =>
+      joinedFolds(parts.map((part) => part.fold(block, rows, settled, restoring))),
     undoKeys: (affected, way) => parts.flatMap((part) => part.undoKeys?.(affected, way) ?? []),
     undo: (point, affected, rows) => parts.flatMap((part) => part.undo(point, affected, rows)),
   };

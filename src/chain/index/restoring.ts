@@ -83,7 +83,7 @@ export class Restoring {
       try {
         await this.releaseGone();
         let groups = await this.readGroups(names);
-        while (await this.hasUnassigned(names) && await this.assign(names, (birth) => this.mayBegin(groups, birth))) {
+        while (await this.hasUnassigned(names) && await this.assign(names, (start) => this.mayBegin(groups, start))) {
           groups = await this.readGroups(names);
         }
         for (const group of groups) if (this.running.size < MAX_GROUPS) this.start(group, signal);
@@ -110,11 +110,11 @@ export class Restoring {
    * Whether one more group may begin at a start point. So members wait at most a few times as long as they need to be
    * read.
    */
-  private mayBegin(groups: readonly RestoreGroup[], birth: number): boolean {
+  private mayBegin(groups: readonly RestoreGroup[], start: number): boolean {
     const moving = groups.filter(({ cursor }) => performance.now() - mustGet(this.since, cursor).from < STUCK_MS);
     if (moving.length < ANYWHERE) return groups.length < MAX_GROUPS;
     const distance = (slot: number) => (this.options.main.at?.slot ?? -1) - slot;
-    return groups.length < MAX_GROUPS && moving.every(({ slot }) => distance(birth) * FAR_LESS < distance(slot));
+    return groups.length < MAX_GROUPS && moving.every(({ slot }) => distance(start) * FAR_LESS < distance(slot));
   }
 
   /** Whether there are unassigned members. */
@@ -126,7 +126,7 @@ export class Restoring {
   }
 
   /** Assigns waiting members to cursors. Those assigned to the main cursor are notified at once. */
-  private async assign(names: readonly string[], mayBegin: (birth: number) => boolean): Promise<boolean> {
+  private async assign(names: readonly string[], mayBegin: (start: number) => boolean): Promise<boolean> {
     const { append, ring, projections } = this.options;
     let events: Touched[] = [];
     const { any } = await this.fenced(async (sql) => {

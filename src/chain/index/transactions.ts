@@ -34,7 +34,9 @@ export const transactionProjection: Projection = {
       }
     }
     for (const hash of hashes(rows.get("submission_open"))) {
-      if (!included.has(hash)) events.push({ ...touched(hash, { type: "EXPIRED", slot: block.slot }), standing: true });
+      if (!included.has(hash)) {
+        events.push({ ...touched(hash, { type: "EXPIRED", slot: block.slot }), oneUnread: true });
+      }
     }
     return {
       type: "done",

@@ -41,7 +41,7 @@ export function mint(
   return bind([call(library.lookup, policy, Transaction.get.mint(tx))], (minted) =>
     choose(
       u.equalInts(u.first(redeemer), int(0)),
-      birth(
+      boot(
         library,
         tx,
         Seed.raw.reference(Seed.open(SeedToken.raw.seed(SeedToken.of(u.second(redeemer))))),
@@ -52,7 +52,7 @@ export function mint(
     ));
 }
 
-function birth(
+function boot(
   library: Library,
   tx: TransactionFields,
   reference: Expr<Data>,

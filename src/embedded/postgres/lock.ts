@@ -30,8 +30,8 @@ function otherHolder(folder: string, own: string): number | undefined {
       if (errorCode(error) === "ENOENT") continue;
       throw error;
     }
-    const [pid, birth] = text.split("\n");
-    if (birth && startTimeOf(Number(pid)) === birth) return Number(pid);
+    const [pid, started] = text.split("\n");
+    if (started && startTimeOf(Number(pid)) === started) return Number(pid);
     rmSync(join(folder, name), { force: true });
   }
   return undefined;
@@ -39,13 +39,13 @@ function otherHolder(folder: string, own: string): number | undefined {
 
 /** Locks a folder for this process until `release`. Throws `in_use` if another process, or this one, has locked it. */
 export async function lockFolder(folder: string): Promise<{ release(): void }> {
-  const birth = startTimeOf(process.pid) ?? "";
+  const started = startTimeOf(process.pid) ?? "";
   for (let attempt = 1;; attempt++) {
     const name = `${process.pid}-${randomBytes(6).toString("hex")}${SUFFIX}`;
     const path = join(folder, name);
     // written under another name first, so that no process reads a half-written file and takes its writer for ended
     try {
-      writeFileSync(`${path}.new`, `${process.pid}\n${birth}\n`);
+      writeFileSync(`${path}.new`, `${process.pid}\n${started}\n`);
     } catch (error) {
       throw explainOutput(folder, reason(error)) ??
         new EmbeddedError("not_reachable", `${folder} cannot be written: ${reason(error)}`);

@@ -64,8 +64,8 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
 
 /** Waits until a process ends; false if it still runs after `ms` milliseconds. */
 export async function waitForEnd(pid: number, ms: number): Promise<boolean> {
-  const birth = startTimeOf(pid);
-  for (const limit = performance.now() + ms; birth !== undefined && startTimeOf(pid) === birth;) {
+  const started = startTimeOf(pid);
+  for (const limit = performance.now() + ms; started !== undefined && startTimeOf(pid) === started;) {
     if (performance.now() > limit) return false;
     await sleep(20);
   }

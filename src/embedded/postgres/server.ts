@@ -106,12 +106,12 @@ async function tryStart(options: ServerOptions, port: number): Promise<RunningSe
   let ended = false;
   child.once("exit", () => ended = true);
   const began = performance.now();
-  for (let told = began; !ended; await sleep(10)) {
+  for (let reported = began; !ended; await sleep(10)) {
     const file = readPidFile(data);
     if (file?.ready && file.pid === pid) return { child, pid, port, dismissGuard };
-    if (performance.now() - told > REPORT_EVERY_MS) {
-      told = performance.now();
-      onProgress(`PostgreSQL is still starting (${Math.round((told - began) / 1000)} s)`);
+    if (performance.now() - reported > REPORT_EVERY_MS) {
+      reported = performance.now();
+      onProgress(`PostgreSQL is still starting (${Math.round((reported - began) / 1000)} s)`);
     }
   }
   dismissGuard();

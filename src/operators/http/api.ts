@@ -4,7 +4,7 @@ import { activityEndpoints } from "#src/operators/http/activity.ts";
 import { actorEndpoints, type OperatorKind } from "#src/operators/http/actors.ts";
 import { attentionEndpoint, type AttentionSources } from "#src/operators/http/attention.ts";
 import { countEndpoints } from "#src/operators/http/counts.ts";
-import { letterEndpoints } from "#src/operators/http/letters.ts";
+import { deadLetterEndpoints } from "#src/operators/http/deadLetters.ts";
 import type { Lookups } from "#src/operators/http/lookups.ts";
 import { searchEndpoint } from "#src/operators/http/search.ts";
 import { placeEndpoints } from "#src/operators/http/places.ts";
@@ -42,7 +42,7 @@ export function operatorApi(
     const { paused } = countEndpoints(app, { store, kinds: known, letters, places });
     actorEndpoints(app, { store, kinds: known, control, index });
     searchEndpoint(app, { store, index });
-    letterEndpoints(app, letters, kinds);
+    deadLetterEndpoints(app, letters, kinds);
     activityEndpoints(app, store);
     attentionEndpoint(app, { store, places, letters, paused, sources: attention });
   };

@@ -36,10 +36,10 @@ export function releaseEndpoints({ store }: { readonly store: Store }): Operator
       },
     }, async ({ params: { tokenId }, query: { wait } }) => {
       const state = async () => {
-        const standing = await readToken(store.sql, tokenId);
-        if ("state" in standing) return standing.state;
+        const token = await readToken(store.sql, tokenId);
+        if ("state" in token) return token.state;
         throw refusal(
-          standing.status === "ended"
+          token.status === "ended"
             ? { code: "token_ended", message: `Token ${tokenId} has ended.` }
             : { code: "token_unknown", message: `No token ${tokenId} exists.` },
         );

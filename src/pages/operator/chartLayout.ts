@@ -264,18 +264,20 @@ function rowsOf(
   const columns = Math.max(path.length, 3);
   const rows: (string | undefined)[][] = [[...path]];
   const placed = new Map(path.map((id, i) => [id, i]));
-  const wish = (id: string) => {
+  const wantedColumn = (id: string) => {
     const beside = [...joins.values()].flatMap(({ from, to }) => from === id ? [to] : to === id ? [from] : []);
     const known = beside.flatMap((one) => placed.get(one) ?? []);
     return known.length === 0 ? columns - 1 : known.reduce((sum, one) => sum + one, 0) / known.length;
   };
   const left = leaves.filter((id) => !placed.has(id));
   for (let start = 0; start < left.length; start += columns) {
-    const wishes = left.slice(start, start + columns).map((id) => ({ id, at: wish(id) })).sort((a, b) => a.at - b.at);
+    const wanted = left.slice(start, start + columns).map((id) => ({ id, at: wantedColumn(id) })).sort((a, b) =>
+      a.at - b.at
+    );
     const row: (string | undefined)[] = Array.from({ length: columns });
     let free = 0;
-    wishes.forEach(({ id, at }, i) => {
-      const column = Math.min(Math.max(free, Math.round(at)), columns - (wishes.length - i));
+    wanted.forEach(({ id, at }, i) => {
+      const column = Math.min(Math.max(free, Math.round(at)), columns - (wanted.length - i));
       row[column] = id;
       free = column + 1;
     });

@@ -108,9 +108,9 @@ export function paymentKey(hex: string): string | undefined {
 }
 
 /** Requests access to a wallet. Throws an `ApiError`. */
-export async function connect(browser: BrowserWallet, wish?: string): Promise<Wallet> {
+export async function connect(browser: BrowserWallet, wanted?: string): Promise<Wallet> {
   try {
-    return await read(browser, await browser.offered.enable(), wish);
+    return await read(browser, await browser.offered.enable(), wanted);
   } catch (error) {
     throw walletError(error, "any");
   }
@@ -139,8 +139,8 @@ export async function again({ browser, api, address }: Wallet): Promise<Wallet> 
   }
 }
 
-/** `wish` is the address to take where the wallet has it. */
-async function read(browser: BrowserWallet, api: Enabled, wish?: string): Promise<Wallet> {
+/** `wanted` is the address to take where the wallet has it. */
+async function read(browser: BrowserWallet, api: Enabled, wanted?: string): Promise<Wallet> {
   const [{ addressFromHex }, { network }] = await Promise.all([client(), readConfig()]);
   const id = await api.getNetworkId();
   const hexes = [await api.getChangeAddress(), ...await api.getUsedAddresses()];
@@ -157,8 +157,8 @@ async function read(browser: BrowserWallet, api: Enabled, wish?: string): Promis
   if (first === undefined) {
     throw problem("The wallet has no address with a payment key, which this service requires.");
   }
-  const wished = [...keys].find(([address]) => address === wish);
-  const [address, key] = wished ?? first;
+  const found = [...keys].find(([address]) => address === wanted);
+  const [address, key] = found ?? first;
   const accounts = api.selectAccount ? api.getAccounts?.() ?? [] : [];
   return { browser, api, keys, address, key, accounts, account: api.getAccountId?.() };
 }

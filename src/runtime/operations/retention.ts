@@ -153,7 +153,7 @@ const FIRST: Place = { changed: "-infinity", id: "" };
 const SLICE = 200;
 
 /**
- * Deletes some actors that have ended. Those with history stay: a later life would repeat its versions. So do those with
+ * Deletes some actors that have ended. Those with history stay: a later incarnation would repeat its versions. So do those with
  * open work. A worker that still has a deleted actor in memory notices it when it writes its next turn.
  */
 async function pruneActors(

@@ -9,7 +9,7 @@ export interface Owners {
   /** Number of partitions; 0 before the first read. */
   count(): number;
   of(partition: number): string | undefined;
-  /** Reads the owners again. Concurrent calls share one query, and queries are at least `APART_MS` apart. */
+  /** Reads the owners again. Concurrent calls share one query, and queries are at least `REFRESH_PAUSE_MS` apart. */
   refresh(): Promise<void>;
   /** Calls `moved` when the partition gets another owner, until the returned function is called. */
   watch(partition: number, moved: () => void): () => void;
@@ -17,7 +17,7 @@ export interface Owners {
 }
 
 /** Least time between two queries, and after a failed one, in milliseconds. */
-const APART_MS = 20;
+const REFRESH_PAUSE_MS = 20;
 const RETRY_MS = 250;
 /** Timeout of a query, in milliseconds: the callers that wait for it have deadlines. */
 const QUERY_MS = 1_000;
@@ -31,7 +31,7 @@ export function createOwners({ store, bus, log }: { store: Store; bus: Bus; log:
   const read = async () => {
     const wait = next - performance.now();
     if (wait > 0) await sleep(wait);
-    next = performance.now() + APART_MS;
+    next = performance.now() + REFRESH_PAUSE_MS;
     try {
       const rows = await inTime(
         store.sql<{ owner: string | null }[]>`select owner from partition order by id`,

@@ -62,7 +62,7 @@ export async function signingWallet(
     });
   };
 
-  /** Whether the passphrase of the row's key was found to be right, by the row's life. */
+  /** Whether the passphrase of the row's key was found to be right: the row's incarnation. */
   let verified: number | undefined;
   const open = async (): Promise<WalletRow> => {
     let row = await readWallet(sql, id, ["shelley"]);
@@ -71,7 +71,7 @@ export async function signingWallet(
       row = await readWallet(sql, id, ["shelley"]);
     }
     if (row === undefined) throw new HttpFailure(503, "unavailable", "The wallet is still being created; try again.");
-    if (verified === row.life) return row;
+    if (verified === row.incarnation) return row;
     const known = await vault.verify(id, passphrase, until());
     if (!known.ok && ["wrong_encryption_passphrase", "no_root_key"].includes(known.error.code)) {
       throw new HttpFailure(
@@ -83,7 +83,7 @@ export async function signingWallet(
       );
     }
     answered(known);
-    verified = row.life;
+    verified = row.incarnation;
     return row;
   };
   let opening: Promise<WalletRow> | undefined;

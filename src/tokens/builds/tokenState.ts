@@ -23,14 +23,14 @@ import { type NewestToken, readNewestToken } from "#src/tokens/pendingTokens.ts"
  */
 export function stateFor(
   intent: TokenIntent,
-  { standing, transaction, conflict }: NewestToken,
+  { after, transaction, conflict }: NewestToken,
   token: string,
 ): Result<TokenState, Failure> {
   if (conflict) {
     return tokenPending(conflict[0], `${conflict[0]} and ${conflict[1]} spend the same output of the contract`);
   }
-  const state = "state" in standing ? standing.state : undefined;
-  switch (refusalOf(standing.status === "unknown" ? "absent" : standing.status, intent)) {
+  const state = "state" in after ? after.state : undefined;
+  switch (refusalOf(after.status === "unknown" ? "absent" : after.status, intent)) {
     case undefined:
       return ok(present(state, "the state of a token that accepts an intent"));
     case "token_quarantined":
@@ -54,11 +54,11 @@ export const quarantined = (reason: string | undefined): Result<never, Failure> 
 
 /** Script hash of a token's contract version; the current one when there is no such token. */
 export async function versionOf({ store, networkId }: TokenBuildOptions, token: string): Promise<string> {
-  let standing = await readToken(store.sql, token);
-  if (standing.status === "unknown") {
-    ({ value: { standing } } = await atPoint(store, (sql) => readNewestToken(sql, token, networkId)));
+  let found = await readToken(store.sql, token);
+  if (found.status === "unknown") {
+    found = (await atPoint(store, (sql) => readNewestToken(sql, token, networkId))).value.after;
   }
-  return "state" in standing ? scriptOf(standing.state) : cageScript.hash;
+  return "state" in found ? scriptOf(found.state) : cageScript.hash;
 }
 
 /** Contract version of a state, by its script hash. */

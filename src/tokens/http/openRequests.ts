@@ -35,7 +35,7 @@ export function openRequestRoutes(app: OpenAPIHono, { store, networkId, changesA
         countRequests(sql, tokenId),
         readRequestPage(sql, { token: tokenId, owner }, from, limit + 1),
       ]);
-      const isLive = newest.standing.status === "live";
+      const isLive = newest.after.status === "live";
       return {
         newest,
         total,

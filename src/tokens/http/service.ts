@@ -93,8 +93,8 @@ export function createTokenService(options: TokenEdgeOptions): TokenService {
       if ("state" in await readToken(sql, token)) return;
       // at one point: a block that comes between two reads would make a pending token unknown to both
       const { value } = await atPoint(options.store, (sql) => readNewestToken(sql, token, options.networkId));
-      const { standing, transaction } = value;
-      if (!("state" in standing) && transaction === undefined) throw tokenGone(token, standing.status);
+      const { after, transaction } = value;
+      if (!("state" in after) && transaction === undefined) throw tokenGone(token, after.status);
     },
     async tokenOf(request) {
       // at one point: a rollback that comes between two reads would make an open request unknown to both

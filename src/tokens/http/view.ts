@@ -2,7 +2,7 @@
 import type { NewestToken } from "#src/tokens/pendingTokens.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { IndexedTransaction } from "#src/chain/index/transactions.ts";
-import type { OpenRequest, TokenListItem, TokenStanding, TokenState } from "#src/tokens/index/read.ts";
+import type { OpenRequest, TokenListItem, TokenState, TokenStatus } from "#src/tokens/index/read.ts";
 import type { Cursor } from "#src/chain/index/cursor.ts";
 import type { Operation } from "#src/contract/datum.ts";
 import { bytesText } from "#src/contract/text.ts";
@@ -51,13 +51,13 @@ export function requestView(request: OpenRequest, write: WriteBytes, changesAtTo
 }
 
 /** The state after a token's pending transactions; `undefined` where there are none. */
-function pendingView({ standing, requests, spent, chain, conflict }: NewestToken) {
-  if (chain.length === 0 || standing.status === "unknown") return undefined;
-  const state = "state" in standing
-    ? { owner: standing.state.owner, root: standing.state.root, outputRefId: refText(standing.state.utxo.ref) }
+function pendingView({ after, requests, spent, chain, conflict }: NewestToken) {
+  if (chain.length === 0 || after.status === "unknown") return undefined;
+  const state = "state" in after
+    ? { owner: after.state.owner, root: after.state.root, outputRefId: refText(after.state.utxo.ref) }
     : {};
   return {
-    status: standing.status,
+    status: after.status,
     ...state,
     transactions: [...chain],
     requests: {
@@ -98,10 +98,10 @@ function quarantineView({ quarantine }: TokenState) {
 }
 
 /** Status and state of a token. */
-export function tokenStatusView(tokenId: string, standing: TokenStanding) {
-  if (!("state" in standing)) return { tokenId, status: standing.status };
-  const { owner, root, utxo } = standing.state;
-  return { tokenId, ...quarantineView(standing.state), owner, root, outputRefId: refText(utxo.ref) };
+export function tokenStatusView(tokenId: string, found: TokenStatus) {
+  if (!("state" in found)) return { tokenId, status: found.status };
+  const { owner, root, utxo } = found.state;
+  return { tokenId, ...quarantineView(found.state), owner, root, outputRefId: refText(utxo.ref) };
 }
 
 /** A token in a list. */

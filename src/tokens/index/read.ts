@@ -35,7 +35,7 @@ export interface TokenListItem extends Pick<TokenState, "token" | "owner" | "roo
 }
 
 /** A token id's status: never seen, live, quarantined or ended. */
-export type TokenStanding =
+export type TokenStatus =
   | { readonly status: "unknown" }
   | { readonly status: "ended" }
   | { readonly status: "live" | "quarantined"; readonly state: TokenState };
@@ -106,7 +106,7 @@ export function requestOf(row: Row): OpenRequest {
 }
 
 /** Reads a token's status and state. */
-export async function readToken(sql: Queries, token: string): Promise<TokenStanding> {
+export async function readToken(sql: Queries, token: string): Promise<TokenStatus> {
   const [row] = await sql<Row[]>`
     select s.*, q.reason from token_state s left join token_quarantine q on q.token = s.token and q.to_slot is null
     where s.token = ${token} order by s.from_slot desc, s.to_slot desc nulls first limit 1`;

@@ -5,10 +5,10 @@ import { amount, integer, lovelace, MOST, MOST_ASKED, shownHex } from "#src/wall
 import { anyAddress } from "#src/wallets/api/addresses.ts";
 
 /** A requested quantity of an asset. */
-export const assetWish = z.object({ policy_id: policyId, asset_name: assetName, quantity: integer(0n, MOST_ASKED) });
+export const assetToPay = z.object({ policy_id: policyId, asset_name: assetName, quantity: integer(0n, MOST_ASKED) });
 
 /** A quantity of an asset in an external output. */
-export const assetHeld = assetWish.extend({ quantity: integer(0n, MOST) });
+export const assetHeld = assetToPay.extend({ quantity: integer(0n, MOST) });
 
 /** The parts of an asset's id in answers. */
 export const shownPolicyId = shownHex(56);
@@ -26,7 +26,7 @@ export const assetAmount = z.object({
 export const payment = z.object({
   address: anyAddress,
   amount: lovelace,
-  assets: z.array(assetWish).optional(),
+  assets: z.array(assetToPay).optional(),
 }).meta({ id: "Payment" });
 
 export const shownOutput = z.object({ address: z.string(), amount, assets: z.array(assetAmount).optional() });

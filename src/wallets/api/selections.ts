@@ -1,4 +1,4 @@
-/** Coin selections without a transaction, and migrations; safe in a browser. */
+/** Coin selections without a transaction, and wallet migrations; safe in a browser. */
 import { z } from "zod";
 import { anyAddress } from "#src/wallets/api/addresses.ts";
 import { assetAmount } from "#src/wallets/api/amounts.ts";

@@ -17,7 +17,7 @@ import { isSpendable, knownScripts } from "#src/transaction/signers.ts";
 import { decodeTransaction } from "#src/wallets/builds/decode.ts";
 import { depositsOf } from "#src/wallets/builds/deposits.ts";
 import { balanceRefusal, refusal, tooBig } from "#src/wallets/builds/failures.ts";
-import { fundsOf } from "#src/wallets/builds/funds.ts";
+import { feeFunds } from "#src/wallets/builds/funds.ts";
 import { complete, indexed, type PartialTransaction, redeemersBytes } from "#src/wallets/builds/partial.ts";
 import { keysFor, resolve, type ResolvedTransaction, tryReadPartial } from "#src/wallets/builds/resolve.ts";
 import { shownChange, shownCoin, shownOutput } from "#src/wallets/builds/shown.ts";
@@ -40,13 +40,13 @@ export function balanceTransaction(
   const input = { ...request, seed: request.seed ?? randomSeed() };
   const resolved = resolve(input);
   if (!resolved.ok) return resolved;
-  const { means, parameters, seed } = input;
+  const { funds, parameters, seed } = input;
   const { inputs } = resolved.value;
   const plan = planOf(input, resolved.value);
   const needs = { payments: [], surplus: surplusOf(input, resolved.value), hasInputs: inputs.length > 0 };
-  const funds = fundsOf(means, coinsFor(input, resolved.value), seed);
+  const from = feeFunds(funds, coinsFor(input, resolved.value), seed);
   const balanced = evaluateUntilStable<FeeBalanced<OwnCoin>, BalanceTxFailure>(plan, parameters, measure, (units) => {
-    const outcome = balanceFee(funds, needs, parameters, drafting(plan, units));
+    const outcome = balanceFee(from, needs, parameters, drafting(plan, units));
     return outcome.balanced ? ok(outcome.balanced) : { ok: false, error: balanceRefusal(outcome.failure) };
   }, notMeasured);
   return balanced.ok ? ok(finished(input, resolved.value, balanced.value)) : balanced;
@@ -74,9 +74,9 @@ function notMeasured(run: MeasureFailure): BalanceTxFailure {
 const PLUTUS_V1 = 0;
 
 /** Coins that the transaction can spend. */
-function coinsFor({ means }: BalanceInput, { inputs, languages }: ResolvedTransaction): readonly OwnCoin[] {
+function coinsFor({ funds }: BalanceInput, { inputs, languages }: ResolvedTransaction): readonly OwnCoin[] {
   const spent = new Set(inputs.map(({ ref }) => refKey(ref)));
-  return means.coins.filter(({ utxo }) => !spent.has(refKey(utxo.ref))).filter(isSpendable(knownScripts(means.scripts)))
+  return funds.coins.filter(({ utxo }) => !spent.has(refKey(utxo.ref))).filter(isSpendable(knownScripts(funds.scripts)))
     .filter(({ utxo }) => !languages.has(PLUTUS_V1) || !utxo.output.datum);
 }
 
@@ -84,7 +84,7 @@ function planOf(
   input: BalanceInput,
   { partial, inputs, references, redeemers, languages }: ResolvedTransaction,
 ): DraftPlan {
-  const { means, parameters } = input;
+  const { funds, parameters } = input;
   const { scanned, natives } = partial;
   return {
     ...indexed(scanned),
@@ -92,9 +92,9 @@ function planOf(
     inputs,
     references,
     redeemers,
-    keys: keysFor(scanned, means.account?.credential),
+    keys: keysFor(scanned, funds.account?.credential),
     scripts: knownScripts(natives).values(),
-    known: knownScripts(means.scripts),
+    known: knownScripts(funds.scripts),
     collateral: collateralChooser(input),
     write: ({ nativeScripts, ...parts }) =>
       complete(partial, {
@@ -121,11 +121,11 @@ function integrity(
 }
 
 /** Chooses collateral: the smallest coin without assets that suffices, else several of the largest. */
-function collateralChooser({ means, parameters }: BalanceInput): NonNullable<DraftPlan["collateral"]> {
-  const own = means.coins.map(({ utxo }) => utxo)
+function collateralChooser({ funds, parameters }: BalanceInput): NonNullable<DraftPlan["collateral"]> {
+  const own = funds.coins.map(({ utxo }) => utxo)
     .filter(({ output }) => paymentKeyHash(output.address) !== undefined && output.script === undefined)
     .sort((a, b) => a.output.value.lovelace < b.output.value.lovelace ? -1 : 1);
-  const { address } = elementAt(means.change, 0);
+  const { address } = elementAt(funds.change, 0);
   return (_coins, fee) => chooseCollateral(parameters, own, address, fee);
 }
 
@@ -143,7 +143,7 @@ function finished(
   { partial, inputs, own }: ResolvedTransaction,
   { draft: { transaction, collateral, size }, coins, change, fee }: FeeBalanced<OwnCoin>,
 ): ConstructedTransaction {
-  const paths = new Map(input.means.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
+  const paths = new Map(input.funds.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
   const collateralCoins = (collateral?.inputs ?? []).map(({ ref }) => mustGet(paths, refKey(ref)));
   const { scanned } = partial;
   // foreign inputs are listed too, so that inputs less outputs give the fee
@@ -158,7 +158,7 @@ function finished(
     selection: {
       inputs: [...own, ...foreign, ...coins].map(shownCoin),
       outputs: scanned.outputs.map(shownOutput),
-      change: shownChange(change, input.means.change),
+      change: shownChange(change, input.funds.change),
       collateral: collateralCoins.map(shownCoin),
       ...actionsOf(input, transaction),
     },
@@ -167,8 +167,8 @@ function finished(
 }
 
 /** Account actions of a coin selection, decoded from the finished transaction. */
-function actionsOf({ network, parameters, means, deposits }: BalanceInput, transaction: Uint8Array) {
-  const { account } = means;
+function actionsOf({ network, parameters, funds, deposits }: BalanceInput, transaction: Uint8Array) {
+  const { account } = funds;
   const paid = account && deposits?.get(ownedCredential(account.credential));
   const decoded = decodeTransaction({
     transaction,

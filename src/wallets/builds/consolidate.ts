@@ -19,11 +19,11 @@ const STARTS = [2, 4, 8, 16, 32, 64];
 export function consolidate(
   input: ConsolidateInput,
 ): Result<readonly Uint8Array[], Failure<"nothing_to_consolidate" | "invalid_validity_bounds">> {
-  const { means, below, most, parameters } = input;
+  const { funds, below, most, parameters } = input;
   const interval = intervalOf(input, undefined);
   if (!interval.ok) return interval;
   // other transactions may refer to the scripts of coins
-  const coins = largestFirst(means.coins.filter(isSpendable(knownScripts(means.scripts))))
+  const coins = largestFirst(funds.coins.filter(isSpendable(knownScripts(funds.scripts))))
     .filter(({ utxo }) => utxo.output.script === undefined);
   const isSmall = ({ utxo }: OwnCoin) => utxo.output.value.lovelace < below;
   const small = new Queue(coins.filter(isSmall).filter((coin) => isWorthItsInput(parameters, coin)));
@@ -31,7 +31,7 @@ export function consolidate(
   const transactions: Uint8Array[] = [];
   let place = 0;
   while (small.left > 0 && transactions.length < most) {
-    const load = packing(input, means.change, place, [], interval.value.before);
+    const load = packing(input, funds.change, place, [], interval.value.before);
     const first = begin(load, small, large);
     if (!first) {
       // with any other it is too large, or nothing pays for it

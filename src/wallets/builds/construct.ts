@@ -23,7 +23,7 @@ import { atLeast, neededLovelace, stableMinimum, valueSize } from "#src/transact
 import { isSpendable, type KnownScript, knownScripts } from "#src/transaction/signers.ts";
 import { type AccountActions, accountActions } from "#src/wallets/builds/account.ts";
 import { ada, balanceRefusal, inputsNotAvailable, textOf, TOO_LITTLE_ADA } from "#src/wallets/builds/failures.ts";
-import { fundsOf } from "#src/wallets/builds/funds.ts";
+import { feeFunds } from "#src/wallets/builds/funds.ts";
 import { mintingOf, type MintPlan } from "#src/wallets/builds/mint.ts";
 import { policyOfTemplate } from "#src/wallets/builds/policy.ts";
 import { shownChange, shownCoin, shownOutput } from "#src/wallets/builds/shown.ts";
@@ -93,7 +93,7 @@ export function estimateFees(input: ConstructInput): Result<FeeEstimate, Constru
 }
 
 function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
-  const { intent, means, parameters, network, references = [], boundary, redeemed } = input;
+  const { intent, funds, parameters, network, references = [], boundary, redeemed } = input;
   const { payments = [], mintBurn = [], delegations = [] } = intent;
   if (
     payments.length + mintBurn.length + delegations.length === 0 && !intent.metadata && !intent.vote &&
@@ -105,24 +105,24 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
         "Include at least one of them.",
     );
   }
-  const actions = accountActions(intent, { account: means.account, redeemed }, network, parameters);
+  const actions = accountActions(intent, { account: funds.account, redeemed }, network, parameters);
   if (!actions.ok) return actions;
   const { withdrawals, withdrawing, certificates } = actions.value;
   const interval = intervalOf(input, intent.validity, withdrawals.length > 0 ? boundary : undefined);
   if (!interval.ok) return interval;
-  const minting = mintingOf(mintBurn, means.policyKey, references, interval.value);
+  const minting = mintingOf(mintBurn, funds.policyKey, references, interval.value);
   if (!minting.ok) return minting;
   const paid = outputsOf(parameters, [...payments, ...minting.value.payments]);
   if (!paid.ok) return paid;
   const outputs = withScript(paid.value, input);
   if (!outputs.ok) return outputs;
   const minted = outputs.value.slice(payments.length);
-  const known = knownScripts(means.scripts);
-  const divided = divideCoins(means.coins.filter(isSpendable(known)), intent.coins);
+  const known = knownScripts(funds.scripts);
+  const divided = divideCoins(funds.coins.filter(isSpendable(known)), intent.coins);
   if (!divided.ok) return divided;
   const { required } = divided.value;
   const acting = [
-    ...(certificates.length > 0 && means.account ? [means.account.credential] : []),
+    ...(certificates.length > 0 && funds.account ? [funds.account.credential] : []),
     ...(withdrawals.length > 0 && withdrawing ? [withdrawing.credential] : []),
   ];
   const actingScripts = acting.flatMap(({ kind, hash }) => kind === "script" ? known.get(hash) ?? [] : []);
@@ -146,7 +146,7 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
     },
     keys: [
       ...acting.flatMap(({ kind, hash }) => kind === "key" ? [hash] : []),
-      ...(minting.value.natives.length > 0 && means.policyKey !== undefined ? [means.policyKey] : []),
+      ...(minting.value.natives.length > 0 && funds.policyKey !== undefined ? [funds.policyKey] : []),
     ],
     scripts: [...minting.value.scripts, ...actingScripts],
     references: minting.value.references,
@@ -197,10 +197,10 @@ function surplusOf(
 /** The outputs, the first with the reference script of the intent. */
 function withScript(
   outputs: readonly NewOutput[],
-  { intent, means, parameters }: ConstructInput,
+  { intent, funds, parameters }: ConstructInput,
 ): Result<readonly NewOutput[], ConstructFailure> {
   if (intent.referencePolicy === undefined) return ok(outputs);
-  const policy = policyOfTemplate(intent.referencePolicy, means.policyKey);
+  const policy = policyOfTemplate(intent.referencePolicy, funds.policyKey);
   if (!policy.ok) return policy;
   const [first, ...others] = outputs;
   if (!first) return fail("created_invalid_transaction", "A reference script needs a payment whose output carries it.");
@@ -218,8 +218,8 @@ function build(
 }
 
 /** Finds coins, change and fee of a plan. */
-function balance({ means, parameters }: ConstructInput, plan: Plan, seed: number | undefined) {
-  const known = knownScripts(means.scripts);
+function balance({ funds, parameters }: ConstructInput, plan: Plan, seed: number | undefined) {
+  const known = knownScripts(funds.scripts);
   // encoded once: a transaction is drafted many times until coins, change and fee agree
   const outputs = plan.outputs.map((output) => new Encoded(encodeOutput(output)));
   const write = drafting({
@@ -232,12 +232,12 @@ function balance({ means, parameters }: ConstructInput, plan: Plan, seed: number
       encodeTransaction({ ...plan.parts, inputs, outputs: [...outputs, ...change], fee, nativeScripts }),
   });
   // required inputs belong to no payment: all payments share them
-  const selection = plan.required.length > 0 ? "round-robin" : means.selection;
-  return balanceFee(fundsOf({ ...means, selection }, plan.coins, seed), plan.needs, parameters, write);
+  const selection = plan.required.length > 0 ? "round-robin" : funds.selection;
+  return balanceFee(feeFunds({ ...funds, selection }, plan.coins, seed), plan.needs, parameters, write);
 }
 
 function constructed(
-  { means, intent }: ConstructInput,
+  { funds, intent }: ConstructInput,
   { outputs, parts, actions, required }: Plan,
   { draft: { transaction, size }, coins: chosen, change, fee }: FeeBalanced<OwnCoin>,
 ): ConstructedTransaction {
@@ -245,7 +245,7 @@ function constructed(
   const selection: CoinSelection = {
     inputs: coins.map(shownCoin),
     outputs: outputs.map(shownOutput),
-    change: shownChange(change, means.change),
+    change: shownChange(change, funds.change),
     collateral: [],
     withdrawals: actions.withdrawals.map(({ account, amount }) => ({
       account,

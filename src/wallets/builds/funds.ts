@@ -3,7 +3,7 @@ import type { Funds } from "#src/transaction/feeBalance.ts";
 import type { OwnCoin, WalletFunds } from "#src/wallets/builds/types.ts";
 
 /** The coins, with the wallet's change addresses and selection strategy. */
-export function fundsOf(
+export function feeFunds(
   { change, selection = "per-output" }: WalletFunds,
   coins: readonly OwnCoin[],
   seed?: number,

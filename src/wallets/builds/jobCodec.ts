@@ -1,5 +1,5 @@
 /**
- * Encoding of job inputs for a thread: a wallet's coins (`means.coins`) are packed into a few arrays, and long arrays
+ * Encoding of job inputs for a thread: a wallet's coins (`funds.coins`) are packed into a few arrays, and long arrays
  * boxed. A structured clone of 10,000 coin objects blocks the sender's event loop for some 200 ms, a clone of these
  * arrays for a few ms.
  */
@@ -12,26 +12,26 @@ import type { OwnCoin } from "#src/wallets/builds/types.ts";
 import { StoredCoin } from "#src/wallets/index/storedCoins.ts";
 
 interface CarriesCoins {
-  readonly means: { readonly coins: readonly OwnCoin[] | PackedCoins };
+  readonly funds: { readonly coins: readonly OwnCoin[] | PackedCoins };
 }
 
 const carriesCoins = (input: unknown): input is CarriesCoins =>
-  typeof input === "object" && input !== null && "means" in input &&
-  typeof input.means === "object" && input.means !== null && "coins" in input.means;
+  typeof input === "object" && input !== null && "funds" in input &&
+  typeof input.funds === "object" && input.funds !== null && "coins" in input.funds;
 
 /** Encodes an input. */
 export function encodeJobInput(input: unknown): unknown {
   if (!carriesCoins(input)) return box(input);
-  const { coins } = input.means;
-  return box({ ...input, means: { ...input.means, coins: "count" in coins ? coins : packCoins(coins) } });
+  const { coins } = input.funds;
+  return box({ ...input, funds: { ...input.funds, coins: "count" in coins ? coins : packCoins(coins) } });
 }
 
 /** Decodes an input that `encodeJobInput` encoded; the sender states its type. */
 export function decodeJobInput<J extends JobName>(message: unknown): JobInput<J> {
   const sent = unbox(message);
   if (!carriesCoins(sent)) return sent as JobInput<J>;
-  const { coins } = sent.means;
-  return { ...sent, means: { ...sent.means, coins: "count" in coins ? unpackCoins(coins) : coins } } as JobInput<J>;
+  const { coins } = sent.funds;
+  return { ...sent, funds: { ...sent.funds, coins: "count" in coins ? unpackCoins(coins) : coins } } as JobInput<J>;
 }
 
 /** Coins, packed. */

@@ -21,7 +21,7 @@ import { isSpendable, knownScripts } from "#src/transaction/signers.ts";
 import type { MigrateFailure, MigrateInput, OwnAddress, OwnCoin, StakeAccount } from "#src/wallets/builds/types.ts";
 import { intervalOf } from "#src/wallets/builds/validity.ts";
 
-/** Most outputs of a migration transaction: each but the last is as large as the ledger allows. */
+/** Most outputs of a transaction of a wallet migration: each but the last is as large as the ledger allows. */
 const MOST_OUTPUTS = 16;
 /** Bytes of an input (at most), a signature, a Byron signature without attributes, a quantity, a policy. */
 const INPUT_BYTES = 40;
@@ -30,7 +30,7 @@ const BOOTSTRAP_BYTES = 137;
 const QUANTITY_BYTES = 9;
 const POLICY_BYTES = 33;
 
-/** A transaction of the migration that can still grow. */
+/** A transaction of the wallet migration that can still grow. */
 export interface Load {
   readonly coins: readonly OwnCoin[];
   readonly draft: Draft;
@@ -58,19 +58,19 @@ export class Queue {
 }
 
 /**
- * Unsigned transactions that move everything that can be moved to `means.change`, address after address;
+ * Unsigned transactions that move everything that can be moved to `funds.change`, address after address;
  * `nothing_to_migrate` where nothing can. The first withdraws the rewards, where they cover the cost of that. Each has
  * the least fee that the ledger takes.
  */
 export function migrate(
   input: MigrateInput,
 ): Result<readonly Uint8Array[], MigrateFailure> {
-  const { means, network, boundary } = input;
+  const { funds, network, boundary } = input;
   const plain = intervalOf(input, undefined);
   if (!plain.ok) return plain;
   const packer = (place: number, withdrawals: readonly Withdrawal[] = [], until = plain.value.before) =>
-    packing(input, means.change, place, withdrawals, until);
-  const coins = largestFirst(means.coins.filter(isSpendable(knownScripts(means.scripts))));
+    packing(input, funds.change, place, withdrawals, until);
+  const coins = largestFirst(funds.coins.filter(isSpendable(knownScripts(funds.scripts))));
   const [supporters, freeriders] = classify(input, coins, packer(0));
   let load = packer(0);
   const account = withdrawable(input);
@@ -108,7 +108,7 @@ export const isLoad = (one: ReturnType<PackCoins>): one is Load => typeof one !=
 
 /** Packs coins into a transaction whose outputs go to the targets in turn, from `place` on. */
 export function packing(
-  { parameters, means }: Pick<MigrateInput, "parameters" | "means">,
+  { parameters, funds }: Pick<MigrateInput, "parameters" | "funds">,
   targets: readonly OwnAddress[],
   place: number,
   withdrawals: readonly Withdrawal[],
@@ -120,9 +120,9 @@ export function packing(
     inputs: [],
     references: [],
     redeemers: [],
-    keys: withdrawals.length > 0 ? [present(means.account, "the account of a withdrawal").credential.hash] : [],
+    keys: withdrawals.length > 0 ? [present(funds.account, "the account of a withdrawal").credential.hash] : [],
     scripts: [],
-    known: knownScripts(means.scripts),
+    known: knownScripts(funds.scripts),
     write: ({ inputs, change: outputs, fee, nativeScripts }) =>
       encodeTransaction({ inputs, outputs, fee, validTo, withdrawals, nativeScripts }),
   });
@@ -254,7 +254,7 @@ function guessCount({ maxTxSize, feePerByte, utxoCostPerByte }: MigrateInput["pa
 }
 
 /** The account, where its rewards can be withdrawn. */
-function withdrawable({ means: { account }, parameters }: MigrateInput): StakeAccount | undefined {
+function withdrawable({ funds: { account }, parameters }: MigrateInput): StakeAccount | undefined {
   if (!account?.registered || account.rewards <= 0n || account.credential.kind !== "key") return undefined;
   return parameters.protocolVersion.major >= 10 && !account.drep ? undefined : account;
 }

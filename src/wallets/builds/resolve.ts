@@ -36,7 +36,7 @@ export function resolve(input: BalanceInput): Result<ResolvedTransaction, Balanc
   const { scanned } = partial;
   const refused = existing(partial) ?? tooSmall(input, partial);
   if (refused) return refused;
-  const own = new Map(input.means.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
+  const own = new Map(input.funds.coins.map((coin) => [refKey(coin.utxo.ref), coin]));
   const given = new Map<string, Utxo>();
   for (const utxo of input.inputs) {
     const key = refKey(utxo.ref);

@@ -148,7 +148,7 @@ export interface BuildSetting {
 /** Jobs `construct` and `fees`. */
 export interface ConstructInput extends BuildSetting {
   readonly intent: PaymentIntent;
-  readonly means: WalletFunds;
+  readonly funds: WalletFunds;
   /** Outputs with the scripts that `MintBurn` refers to. */
   readonly references?: readonly Utxo[] | undefined;
   /** The foreign stake account whose rewards the intent withdraws. */
@@ -157,19 +157,19 @@ export interface ConstructInput extends BuildSetting {
   readonly seed?: number | undefined;
 }
 
-/** Job `migrate`: moves all `means.coins` to `means.change`, which need not be the wallet's addresses. */
+/** Job `migrate`: moves all `funds.coins` to `funds.change`, which need not be the wallet's addresses. */
 export interface MigrateInput extends BuildSetting {
-  readonly means: WalletFunds;
+  readonly funds: WalletFunds;
 }
 
-/** Job `consolidate`: merges the coins with less than `below` lovelace into outputs at `means.change`. */
+/** Job `consolidate`: merges the coins with less than `below` lovelace into outputs at `funds.change`. */
 export interface ConsolidateInput extends MigrateInput {
   readonly below: bigint;
   /** Most transactions. */
   readonly most: number;
 }
 
-/** A part of a migration plan: all its transactions may not fit into one message. */
+/** A part of the plan of a wallet migration: all its transactions may not fit into one message. */
 export interface MigrationPart {
   /** CBOR of each, without signatures. */
   readonly transactions: readonly Uint8Array[];
@@ -263,7 +263,7 @@ export interface BalanceInput extends BuildSetting {
   /** Outputs behind inputs and reference inputs that are not the wallet's. */
   readonly inputs: readonly Utxo[];
   readonly redeemers: readonly GivenRedeemer[];
-  readonly means: WalletFunds;
+  readonly funds: WalletFunds;
   /** Deposits of credentials that it unregisters without stating a refund, by `key-<hash>` or `script-<hash>`. */
   readonly deposits?: ReadonlyMap<string, bigint> | undefined;
   /** Pools that it registers and that are registered already: they pay no second deposit. */

@@ -10,7 +10,7 @@ import { HttpFailure } from "#src/http/failure.ts";
 import { cacheFor } from "#src/http/responseCache.ts";
 import { route } from "#src/wallets/http/route.ts";
 import type { WalletEdgeOptions } from "#src/wallets/http/options.ts";
-import { syncState } from "#src/wallets/standing.ts";
+import { syncState } from "#src/wallets/walletStatus.ts";
 import { answered } from "#src/wallets/http/status.ts";
 import { blockView, epochAfter, epochView, slotView, timeText } from "#src/wallets/http/times.ts";
 

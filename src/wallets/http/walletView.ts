@@ -10,19 +10,19 @@ import type { WalletRow } from "#src/wallets/rows.ts";
 
 /** The newest slot among wallets' tips: eras must be known as far as that, also after a long time without blocks. */
 export function lastSlot(ids: readonly string[], overviewOf: (id: string) => WalletOverview): number {
-  return ids.reduce((last, id) => Math.max(last, overviewOf(id).standing.tip.slot), 0);
+  return ids.reduce((last, id) => Math.max(last, overviewOf(id).status.tip.slot), 0);
 }
 
 /** The members that all kinds have. */
-function common(row: WalletRow, { holdings, standing }: WalletOverview, eras: Eras) {
+function common(row: WalletRow, { holdings, status }: WalletOverview, eras: Eras) {
   const { passphrase } = row;
   return {
     id: row.id,
     name: row.name,
     assets: { available: assetViews(holdings.available.assets), total: assetViews(holdings.total.assets) },
     passphrase: passphrase && { last_updated_at: passphrase.at, encryption_method: passphrase.method },
-    state: standing.state,
-    tip: blockView(eras, standing.tip),
+    state: status.state,
+    tip: blockView(eras, status.tip),
   };
 }
 
@@ -75,7 +75,7 @@ export function balanceView(
 }
 
 /** The delegation of stake and vote, now and in the next epochs. */
-function delegatedView({ account, standing }: Pick<WalletOverview, "account" | "standing">, eras: Eras) {
+function delegatedView({ account, status }: Pick<WalletOverview, "account" | "status">, eras: Eras) {
   const epochs = epochsOf(eras);
-  return account ? delegationView(delegationIn(account, epochs.of(standing.tip.slot)), epochs) : NO_DELEGATION;
+  return account ? delegationView(delegationIn(account, epochs.of(status.tip.slot)), epochs) : NO_DELEGATION;
 }

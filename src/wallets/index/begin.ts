@@ -18,33 +18,33 @@ import {
 export const SPARE = 20;
 
 /** `enrol` of the chain index. */
-type Enrol = (sql: Queries, projection: string, members: readonly string[], birth: Point) => Promise<string[]>;
+type Enrol = (sql: Queries, projection: string, members: readonly string[], start: Point) => Promise<string[]>;
 
 /**
  * Derives the first pools of a wallet. It takes long for a large gap, so it runs before the transaction of
  * `beginWallet`.
  */
-export async function prepareWallet(spec: IndexedWallet, birth: Point, derive: DeriveCredentials): Promise<NewWallet> {
-  if (spec.kind === "random") return { spec, birth, stock: [] };
+export async function prepareWallet(spec: IndexedWallet, start: Point, derive: DeriveCredentials): Promise<NewWallet> {
+  if (spec.kind === "random") return { spec, start, stock: [] };
   const { wallet, kind, account, gap } = spec;
   const stock = await Promise.all(
     POOL_ROLES.map((role) => derive({ wallet, kind, account, role, from: 0, count: gap + SPARE })),
   );
-  return { spec, birth, stock };
+  return { spec, start, stock };
 }
 
 /**
- * Writes the rows of a wallet's first pools and enrols it from its birth on; the indexer picks it up on its next look.
- * Idempotent. `being_erased`: rows of an earlier life are still there; the caller must roll back the transaction and
+ * Writes the rows of a wallet's first pools and enrols it from its start point on; the indexer picks it up on its next look.
+ * Idempotent. `being_erased`: rows of an earlier incarnation are still there; the caller must roll back the transaction and
  * try again soon.
  */
 export async function beginWallet(
   sql: Queries,
-  { spec, birth, stock, life }: NewWallet,
+  { spec, start, stock, incarnation }: NewWallet,
   enrol: Enrol,
 ): Promise<Result<null, Failure<"being_erased">>> {
   const { wallet } = spec;
-  const gone = await enrol(sql, WALLET_PROJECTION, [wallet], birth);
+  const gone = await enrol(sql, WALLET_PROJECTION, [wallet], start);
   if (gone.length > 0) return fail("being_erased", "The rows of this wallet's earlier life are still being erased.");
   const rows = spec.kind === "random" ? { gap: 0, prefix: "m", account: "null", stake: null, pathKey: spec.pathKey } : {
     gap: spec.gap,
@@ -56,15 +56,15 @@ export async function beginWallet(
   const begun =
     await sql`insert into wallet_index (wallet, kind, network, gap, prefix, account, stake, path_key, life) values
     (${wallet}, ${spec.kind}, ${spec.network}, ${rows.gap}, ${rows.prefix}, ${rows.account}, ${rows.stake}, ${rows.pathKey},
-      ${life ?? null})
+      ${incarnation ?? null})
     on conflict do nothing returning 1`;
   if (begun.length === 0 || spec.kind === "random") return ok(null);
   for (const role of POOL_ROLES) {
-    if ("life" in stock) await addSlices(sql, { wallet, life: stock.life }, role, spec.kind);
+    if ("incarnation" in stock) await addSlices(sql, { wallet, incarnation: stock.incarnation }, role, spec.kind);
     else await addCredentials(sql, wallet, role, 0, elementAt(stock, role));
     await sql`insert into wallet_pool (wallet, role, size, used, from_slot) values (${wallet}, ${role}, ${spec.gap}, -1, -1)`;
   }
-  if ("life" in stock) await deleteSlices(sql, { wallet, life: stock.life });
+  if ("incarnation" in stock) await deleteSlices(sql, { wallet, incarnation: stock.incarnation });
   return ok(null);
 }
 

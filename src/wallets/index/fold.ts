@@ -166,7 +166,7 @@ export class BlockFold {
     const known = new Set(wallets);
     for (const row of this.table("wallet_index")) {
       const { wallet, kind, gap, stake } = row;
-      if (known.has(wallet)) this.facts.set(wallet, { kind, gap, stake: stake ?? undefined, life: lifeOf(row) });
+      if (known.has(wallet)) this.facts.set(wallet, { kind, gap, stake: stake ?? undefined, life: incarnationOf(row) });
     }
     for (const { wallet, role, size, used } of this.table("wallet_pool")) {
       const facts = this.facts.get(wallet);
@@ -331,8 +331,8 @@ export class BlockFold {
   }
 }
 
-/** The life of a wallet for its events; absent in rows written before the column existed. */
-export const lifeOf = ({ life }: Pick<IndexTables["wallet_index"], "life">): { readonly life?: number } =>
+/** The incarnation of a wallet, the member `life` of its events; absent in rows written before the column existed. */
+export const incarnationOf = ({ life }: Pick<IndexTables["wallet_index"], "life">): { readonly life?: number } =>
   typeof life === "number" ? { life } : {};
 
 /** Actor kind of a wallet. */

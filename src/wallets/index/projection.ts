@@ -14,7 +14,7 @@ import { refKey } from "#src/cardano/output.ts";
 import type { Projection, RowQuery, Rows, Touched } from "#src/chain/index/projection.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { credentialOf } from "#src/wallets/index/credential.ts";
-import { BlockFold, entityKind, lifeOf } from "#src/wallets/index/fold.ts";
+import { BlockFold, entityKind, incarnationOf } from "#src/wallets/index/fold.ts";
 import { rowsOf } from "#src/wallets/index/indexRows.ts";
 import { WALLET_PROJECTION } from "#src/wallets/index/types.ts";
 import { stakesIn } from "#src/wallets/index/walletEffect.ts";
@@ -57,8 +57,8 @@ export function walletProjection(options: WalletProjectionOptions): Projection {
     },
     keys,
     // the event at the end of a restoration has the whole balance, and no rollback reaches settled blocks
-    fold: (block, rows, settled, apart = false) =>
-      new BlockFold(block, rows, settled && apart, options.keyDeposit).run(),
+    fold: (block, rows, settled, restoring = false) =>
+      new BlockFold(block, rows, settled && restoring, options.keyDeposit).run(),
     undoKeys: (affected) => stateKeys(walletsOf(affected)),
     undo: (point, affected, rows) => stateEvents(walletsOf(affected), rows, "ROLLED_BACK", point),
   };
@@ -117,6 +117,6 @@ function stateEvents(
     if (row === undefined) return [];
     const head = { type, slot, block: { slot, hash }, ...(row.stake === null ? {} : { stake: row.stake }) };
     const entity = { kind: entityKind(row.kind), id };
-    return balanceEvents(head, held.get(id) ?? lovelace(0n), lifeOf(row)).map((event) => ({ entity, event }));
+    return balanceEvents(head, held.get(id) ?? lovelace(0n), incarnationOf(row)).map((event) => ({ entity, event }));
   });
 }

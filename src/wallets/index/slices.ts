@@ -13,28 +13,28 @@ const SLICE = 1_000;
 const CONCURRENT = 4;
 const HASH_BYTES = 28;
 
-/** One life of a wallet: it may be deleted and created again. */
-interface WalletLife {
+/** One incarnation of a wallet: it may be deleted and created again. */
+interface WalletIncarnation {
   readonly wallet: string;
-  readonly life: number;
+  readonly incarnation: number;
 }
 
 /**
  * Derives and stores the missing slices of the first `count` credentials of each role. False where the wallet no longer
- * exists in this life.
+ * exists in this incarnation.
  *
  * @throws where the threads are overloaded, or `signal` aborts.
  */
 export async function deriveSlices(
   sql: Queries,
   { kind, account, wallet }: SequentialWallet,
-  life: number,
+  incarnation: number,
   count: number,
   derive: DeriveHashes,
   signal: AbortSignal,
 ): Promise<boolean> {
   const kept = await sql<{ role: PoolRole; start: number }[]>`
-    select role, start from wallet_slice where wallet = ${wallet} and life = ${life}`;
+    select role, start from wallet_slice where wallet = ${wallet} and life = ${incarnation}`;
   const known = new Set(kept.map(({ role, start }) => `${role}:${start}`));
   const missing = POOL_ROLES.flatMap((role) =>
     Array.from({ length: Math.ceil(count / SLICE) }, (_, i) => ({ role, from: i * SLICE }))
@@ -48,7 +48,7 @@ export async function deriveSlices(
       const { role, from } = next;
       try {
         const hashes = await derive({ wallet, kind, account, role, from, count: Math.min(SLICE, count - from) });
-        if (!(await storeSlice(sql, { wallet, life }, role, from, hashes))) exists = false;
+        if (!(await storeSlice(sql, { wallet, incarnation }, role, from, hashes))) exists = false;
       } catch (error) {
         exists = false;
         throw error;
@@ -61,16 +61,16 @@ export async function deriveSlices(
   return exists;
 }
 
-/** Stores a slice; false where the wallet no longer exists in this life. */
+/** Stores a slice; false where the wallet no longer exists in this incarnation. */
 async function storeSlice(
   sql: Queries,
-  { wallet, life }: WalletLife,
+  { wallet, incarnation }: WalletIncarnation,
   role: number,
   start: number,
   hashes: Uint8Array,
 ): Promise<boolean> {
   const row = await onlyRow(sql<{ there: boolean }[]>`
-    with there as (select id, life from wallet where id = ${wallet} and life = ${life} for key share),
+    with there as (select id, life from wallet where id = ${wallet} and life = ${incarnation} for key share),
       kept as (insert into wallet_slice (wallet, life, role, start, hashes)
         select id, life, ${role}, ${start}, ${hashes} from there on conflict do nothing)
     select exists (select 1 from there) as there`);
@@ -80,25 +80,25 @@ async function storeSlice(
 /** Writes the credentials of a role from its slices, in the transaction of `beginWallet`. */
 export async function addSlices(
   sql: Queries,
-  { wallet, life }: WalletLife,
+  { wallet, incarnation }: WalletIncarnation,
   role: number,
   kind: SequentialWallet["kind"],
 ): Promise<void> {
   const prefix = `${CREDENTIAL_KINDS[kind]}-`;
   const grown = await sql`insert into wallet_stock (wallet, role, count)
     select wallet, role, sum(length(hashes)) / ${HASH_BYTES}::int from wallet_slice
-    where wallet = ${wallet} and life = ${life} and role = ${role} group by wallet, role
+    where wallet = ${wallet} and life = ${incarnation} and role = ${role} group by wallet, role
     on conflict do nothing returning 1`;
   if (grown.length > 0) {
     await sql`insert into wallet_address (wallet, role, index, credential)
       select wallet, role, start + n,
         ${prefix}::text || encode(substring(hashes from n * ${HASH_BYTES}::int + 1 for ${HASH_BYTES}::int), 'hex')
       from wallet_slice, generate_series(0, length(hashes) / ${HASH_BYTES}::int - 1) n
-      where wallet = ${wallet} and life = ${life} and role = ${role}`;
+      where wallet = ${wallet} and life = ${incarnation} and role = ${role}`;
   }
 }
 
-/** Deletes a wallet's slices of this life and earlier ones. */
-export async function deleteSlices(sql: Queries, { wallet, life }: WalletLife): Promise<void> {
-  await sql`delete from wallet_slice where wallet = ${wallet} and life <= ${life}`;
+/** Deletes a wallet's slices of this incarnation and earlier ones. */
+export async function deleteSlices(sql: Queries, { wallet, incarnation }: WalletIncarnation): Promise<void> {
+  await sql`delete from wallet_slice where wallet = ${wallet} and life <= ${incarnation}`;
 }

@@ -80,17 +80,17 @@ interface RandomWallet {
 
 export type IndexedWallet = SequentialWallet | RandomWallet;
 
-/** A wallet to be added to the index, which reads the blocks after `birth`. */
+/** A wallet to be added to the index, which reads the blocks after `start`. */
 export interface NewWallet {
   readonly spec: IndexedWallet;
   /** Number of times that it was created; its events carry it. */
-  readonly life?: number;
-  readonly birth: Point;
+  readonly incarnation?: number;
+  readonly start: Point;
   /**
-   * Credentials of the first pools by role, empty for a random wallet; or the life whose slices hold them
+   * Credentials of the first pools by role, empty for a random wallet; or the incarnation whose slices hold them
    * (`slices.ts`).
    */
-  readonly stock: readonly (readonly OwnedCredential[])[] | { readonly life: number };
+  readonly stock: readonly (readonly OwnedCredential[])[] | { readonly incarnation: number };
 }
 
 /** An address of a wallet. */

@@ -27,7 +27,7 @@ export function blockOf({ slot, hash, height }: Tip): Members {
 
 /**
  * RESTORED or ROLLED_BACK with the whole balance of a wallet, then its other assets. `head` has the other members of
- * the first, `life` the wallet's life.
+ * the first, `life` the wallet's incarnation.
  */
 export function balanceEvents(
   head: WalletEvent & { readonly slot: number },

@@ -11,7 +11,7 @@ import { parseAddress } from "#src/cardano/address.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { Rows, Touched } from "#src/chain/index/projection.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
-import { entityKind, lifeOf } from "#src/wallets/index/fold.ts";
+import { entityKind, incarnationOf } from "#src/wallets/index/fold.ts";
 import type { SeenPayment } from "#src/wallets/seen/payments.ts";
 
 /** The table of current wallets, with a column `member`. */
@@ -67,7 +67,7 @@ export async function writeSeen(
   const byKey = new Map(payments.map((one) => [`${one.wallet} ${one.hash}`, one]));
   return rows.flatMap((row) => {
     const payment = byKey.get(`${row.wallet} ${row.hash}`);
-    return payment ? [{ entity: entityOf(row), event: seenEvent(payment, at, lifeOf(row)) }] : [];
+    return payment ? [{ entity: entityOf(row), event: seenEvent(payment, at, incarnationOf(row)) }] : [];
   });
 }
 
@@ -156,7 +156,7 @@ export async function withdraw(
   const found = new Map(rows.map((row) => [`${row.wallet} ${row.hash}`, row]));
   return payments.flatMap(({ wallet, hash, reason }) => {
     const row = found.get(`${wallet} ${hash}`);
-    return row ? [{ entity: entityOf(row), event: { type: "WITHDRAWN", hash, reason, ...lifeOf(row) } }] : [];
+    return row ? [{ entity: entityOf(row), event: { type: "WITHDRAWN", hash, reason, ...incarnationOf(row) } }] : [];
   });
 }
 

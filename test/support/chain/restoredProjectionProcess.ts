@@ -39,9 +39,9 @@ const follower = new Follower({
 const stop = new AbortController();
 const running = follower.run(stop.signal);
 for (;;) {
-  const [apart] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
+  const [restoring] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
   const { at } = await readCursor(store.sql);
-  if (!apart && at.hash === (await readTip(store.sql)).hash) break;
+  if (!restoring && at.hash === (await readTip(store.sql)).hash) break;
   await sleep(20);
 }
 stop.abort();

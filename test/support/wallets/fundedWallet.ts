@@ -67,7 +67,7 @@ export function ownCoin(index: number, lovelace: bigint, assets: Assets = noAsse
 }
 
 /** The wallet's coins. */
-export function meansOf(coins: readonly OwnCoin[], more: Partial<WalletFunds> = {}): WalletFunds {
+export function walletFunds(coins: readonly OwnCoin[], more: Partial<WalletFunds> = {}): WalletFunds {
   const change = Array.from({ length: 20 }, (_, i) => ({ address: addressAt(i, 1), path: pathAt(i, 1) }));
   return { coins, change, policyKey, ...more };
 }

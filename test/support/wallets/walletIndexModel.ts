@@ -1,6 +1,6 @@
 /**
  * A plain model of wallets, for the tests of their index: a wallet's credentials are hashes of its account's name and
- * an index, and its holdings come from reading all blocks from its birth on.
+ * an index, and its holdings come from reading all blocks from its start on.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
@@ -73,7 +73,7 @@ export interface ModelWallet {
   readonly wallet: string;
   readonly account: string;
   readonly gap: number;
-  readonly birth: Point;
+  readonly start: Point;
 }
 
 /** The expected content of the index for a wallet. */
@@ -95,7 +95,7 @@ export interface ModelState {
 }
 
 /** Reads blocks for a wallet. */
-export function replayWallet({ account, gap, birth }: ModelWallet, blocks: readonly ScannedBlock[]): ModelState {
+export function replayWallet({ account, gap, start }: ModelWallet, blocks: readonly ScannedBlock[]): ModelState {
   const used = [new Set<number>(), new Set<number>()];
   const sizes = [gap, gap];
   const places = new Map<string, readonly [number, number]>();
@@ -119,7 +119,7 @@ export function replayWallet({ account, gap, birth }: ModelWallet, blocks: reado
     for (const [asset, quantity] of value.assets) held.set(asset, (held.get(asset) ?? 0n) + sign * quantity);
   };
   for (const block of blocks) {
-    if (block.slot <= birth.slot) continue;
+    if (block.slot <= start.slot) continue;
     // repeats as long as something is found
     for (let before = -1; before !== sizes[0]! + sizes[1]!;) {
       before = sizes[0]! + sizes[1]!;

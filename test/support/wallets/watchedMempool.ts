@@ -32,7 +32,7 @@ export const walletOf = (account: string) =>
   Array.from(account, (c) => c.charCodeAt(0).toString(16)).join("").padEnd(40, "0");
 
 /** Adds a wallet to the index, of the account's keys in `walletIndexModel.ts` unless given. */
-export async function beginSeen(store: Store, account: string, spec?: IndexedWallet, life = 1): Promise<string> {
+export async function beginSeen(store: Store, account: string, spec?: IndexedWallet, incarnation = 1): Promise<string> {
   const wallet = walletOf(account);
   const stake = { kind: "key", hash: stakeKey(account) } as const;
   const sequential = {
@@ -45,7 +45,7 @@ export async function beginSeen(store: Store, account: string, spec?: IndexedWal
     stake,
   } as const;
   const prepared = await prepareWallet(spec ?? sequential, origin, derive);
-  await store.sql.begin((sql) => beginWallet(sql, { ...prepared, life }, enrol));
+  await store.sql.begin((sql) => beginWallet(sql, { ...prepared, incarnation }, enrol));
   return wallet;
 }
 
@@ -74,9 +74,9 @@ export function watchedChain(store: Store, port: RawChainPort, fail: () => void 
     atTip: () =>
       until("everything is read at the tip", async () => {
         follower.wake();
-        const [apart] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
+        const [restoring] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
         const tip = await port.tip();
-        return !apart && tip.ok && (await readCursor(store.sql)).at.hash === tip.value.hash;
+        return !restoring && tip.ok && (await readCursor(store.sql)).at.hash === tip.value.hash;
       }),
     end: async () => {
       stop.abort();

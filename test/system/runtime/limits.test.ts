@@ -470,13 +470,13 @@ test("an older machine's snapshot is migrated when it is loaded", async () => {
   expect(row!.machine_version).toBe(2);
 });
 
-test("a standing event is in the input log once while its entity has not read it", async () => {
+test("an event of which one unread row is enough is in the input log once while its entity has not read it", async () => {
   await createPartitions(store, 8);
-  const report = (standing: boolean) =>
+  const report = (oneUnread: boolean) =>
     appendInputs(store.sql, [{
       entity: account("unread"),
       event: { type: "SEEN", n: 1 },
-      ...(standing ? { standing: true as const } : {}),
+      ...(oneUnread ? { oneUnread: true as const } : {}),
     }]);
   const count = async () => (await store.sql`select 1 from input_log where id = 'unread'`).length;
   await report(true);

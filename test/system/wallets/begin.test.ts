@@ -1,6 +1,6 @@
 /** How wallets are added to the index: once, for any number of attempts. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { beginner, ending, type SpecOf, type WalletLifeOptions } from "#src/wallets/walletLife.ts";
+import { beginner, ending, type SpecOf, type WalletLifecycleOptions } from "#src/wallets/walletLifecycle.ts";
 import { origin } from "#src/cardano/block.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -31,11 +31,11 @@ afterEach(async () => {
 const begun = { type: "BEGUN", life: 1 };
 const specOf = (gap: number): SpecOf => () =>
   Promise.resolve({
-    life: 1,
-    birth: origin,
+    incarnation: 1,
+    start: origin,
     spec: { wallet, kind: "shelley", network: 0, gap, prefix: "1852H/1815H/0H", account: "alice" },
   });
-const beginning = (more: Partial<WalletLifeOptions>) =>
+const beginning = (more: Partial<WalletLifecycleOptions>) =>
   beginner({
     store,
     derive: deriver().derive,
@@ -113,8 +113,8 @@ it("derives no more for a wallet that was deleted, and leaves nothing of it", as
   await until("it is left", async () => "type" in await beginning(options)({ wallet, life: 1 }, specOf(100_000)));
   expect(made).toBeLessThan(20);
   const vault = { erase: () => Promise.resolve() };
-  const life = { store, derive: deriver().derive, deriveSlice, vault, wake: () => {} };
-  await ending(life, { wallet, life: 1, attempt: null });
+  const services = { store, derive: deriver().derive, deriveSlice, vault, wake: () => {} };
+  await ending(services, { wallet, life: 1, attempt: null });
   const [left] = await store.sql<{ slices: number; wallets: number }[]>`
     select (select count(*)::int from wallet_slice) as slices, (select count(*)::int from wallet_index) as wallets`;
   expect(left).toEqual({ slices: 0, wallets: 0 });

@@ -87,11 +87,11 @@ async function followed(
 }
 
 /** A wallet of Alice's stake key, read from the block after its start block on. */
-async function begin(wallet: string, birth: Point = origin, credential = CREDENTIAL): Promise<void> {
+async function begin(wallet: string, start: Point = origin, credential = CREDENTIAL): Promise<void> {
   await world.store.sql.begin(async (sql) => {
     await sql`insert into wallet_index (wallet, kind, network, gap, prefix, account, stake)
       values (${wallet}, 'shelley', 0, 20, '1852H/1815H/0H', '{}', ${credential})`;
-    expect(await enrol(sql, WALLET_PROJECTION, [wallet], birth)).toEqual([]);
+    expect(await enrol(sql, WALLET_PROJECTION, [wallet], start)).toEqual([]);
   });
 }
 

@@ -65,7 +65,7 @@ afterEach(async () => {
 const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
 const walletId = (name: string) => Array.from(name, (c) => c.charCodeAt(0).toString(16)).join("").padEnd(40, "0");
 
-async function begin({ wallet, account, gap, birth }: ModelWallet): Promise<void> {
+async function begin({ wallet, account, gap, start }: ModelWallet): Promise<void> {
   const prepared = await prepareWallet(
     {
       wallet,
@@ -76,7 +76,7 @@ async function begin({ wallet, account, gap, birth }: ModelWallet): Promise<void
       account,
       stake: { kind: "key", hash: stakeKey(account) },
     },
-    birth,
+    start,
     made.derive,
   );
   await store.sql.begin(async (sql) => {
@@ -139,8 +139,8 @@ function follow(chain: MemoryChain, moods: ChainFaults, more: Partial<FollowerOp
     follower,
     settled: () =>
       until("everything is read at the tip", async () => {
-        const [apart] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
-        return !apart && (await readCursor(store.sql)).at.hash === chain.tip.hash;
+        const [restoring] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
+        return !restoring && (await readCursor(store.sql)).at.hash === chain.tip.hash;
       }),
     end: async () => {
       stop.abort();
@@ -305,14 +305,14 @@ describe("compared with a plain model", () => {
         if (i % 25 === 0) {
           const account = `account ${i}`;
           const gap = [10, 20, 11, 37][i / 25]!;
-          const birth = i === 0 ? origin : pointOf(chain.tip);
-          wallets.push({ wallet: walletId(`w${i}`), account, gap, birth, at: i + Math.floor(random() * 60) });
+          const start = i === 0 ? origin : pointOf(chain.tip);
+          wallets.push({ wallet: walletId(`w${i}`), account, gap, start, at: i + Math.floor(random() * 60) });
           // the same account with another gap, read from the origin
           wallets.push({
             wallet: walletId(`a${i}`),
             account,
             gap: 10,
-            birth: origin,
+            start: origin,
             at: i + Math.floor(random() * 60),
           });
         }
@@ -368,7 +368,7 @@ describe("compared with a plain model", () => {
 });
 
 describe("events", () => {
-  const wallet: ModelWallet = { wallet: walletId("one"), account: "one", gap: 20, birth: origin };
+  const wallet: ModelWallet = { wallet: walletId("one"), account: "one", gap: 20, start: origin };
   const late: ModelWallet = { ...wallet, wallet: walletId("late") };
   const calm: ChainFaults = { random: () => 0 };
   const receive = (index: number) => baseAddress(wallet.account, 0, index);
@@ -527,7 +527,7 @@ describe("events", () => {
 });
 
 describe("pools", () => {
-  const wallet: ModelWallet = { wallet: walletId("one"), account: "one", gap: 20, birth: origin };
+  const wallet: ModelWallet = { wallet: walletId("one"), account: "one", gap: 20, start: origin };
   const calm: ChainFaults = { random: () => 0 };
   const receive = (index: number) => baseAddress(wallet.account, 0, index);
 

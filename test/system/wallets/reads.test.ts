@@ -100,8 +100,8 @@ afterEach(async () => {
 
 const settled = () =>
   until("everything is read at the tip", async () => {
-    const [apart] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
-    return !apart && (await readCursor(store.sql)).at.hash === chain.tip.hash;
+    const [restoring] = await store.sql`select 1 from chain_member where cursor is distinct from 'main' limit 1`;
+    return !restoring && (await readCursor(store.sql)).at.hash === chain.tip.hash;
   });
 
 let serial = 0;

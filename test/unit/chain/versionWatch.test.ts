@@ -21,7 +21,7 @@ test("each unsupported version is reported once, and stays reported until anothe
   const lines: string[] = [];
   const heard: string[] = [];
   let major: number | undefined;
-  const { port, standing } = watchVersion(
+  const { port, status } = watchVersion(
     {
       ...memoryPort(new MemoryChain(), { random: () => 0.5 }),
       parameters: async () =>
@@ -31,20 +31,20 @@ test("each unsupported version is reported once, and stays reported until anothe
     ({ message }) => heard.push(message),
   );
   await port.parameters();
-  expect(standing()).toEqual({ network: null, newestKnown: 11, unknown: false });
+  expect(status()).toEqual({ network: null, newestKnown: 11, unknown: false });
   major = 11;
   await port.parameters();
-  expect(standing()).toEqual({ network: { major: 11, minor: 1 }, newestKnown: 11, unknown: false });
+  expect(status()).toEqual({ network: { major: 11, minor: 1 }, newestKnown: 11, unknown: false });
   expect(lines).toEqual([]);
   major = 12;
   await port.parameters();
   await port.parameters();
-  expect(standing()).toEqual({ network: { major: 12, minor: 1 }, newestKnown: 11, unknown: true });
+  expect(status()).toEqual({ network: { major: 12, minor: 1 }, newestKnown: 11, unknown: true });
   expect(lines).toEqual([expect.stringContaining('"code":"protocol_version_unknown"')]);
   // an unreachable network does not change that
   major = undefined;
   await port.parameters();
-  expect(standing().unknown).toBe(true);
+  expect(status().unknown).toBe(true);
   major = 13;
   await port.parameters();
   expect(heard).toEqual([expect.stringMatching(/version 12\.1/), expect.stringMatching(/version 13\.1/)]);

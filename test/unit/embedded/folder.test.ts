@@ -39,10 +39,10 @@ describe("processes", () => {
   test("are identified by their start time, and detected when ended", async () => {
     const child = spawn("/bin/sleep", ["30"], { stdio: "ignore" });
     const pid = child.pid!;
-    const birth = startTimeOf(pid);
-    expect(birth).toBeDefined();
-    expect(startTimeOf(pid)).toBe(birth);
-    expect(birth).not.toBe(startTimeOf(process.pid));
+    const started = startTimeOf(pid);
+    expect(started).toBeDefined();
+    expect(startTimeOf(pid)).toBe(started);
+    expect(started).not.toBe(startTimeOf(process.pid));
     expect(commandOf(pid)?.at(-1)).toBe("30");
     expect(await waitForEnd(pid, 50)).toBe(false);
     expect(signal(pid, "SIGSTOP") && signal(pid, "SIGCONT") && signal(pid, "SIGKILL")).toBe(true);
@@ -71,8 +71,8 @@ describe("the lock of a folder", () => {
 
   test("is not held by ended processes, nor by others with their pid", async () => {
     const child = spawn("/bin/sleep", ["30"], { stdio: "ignore" });
-    const birth = startTimeOf(child.pid!)!;
-    writeFileSync(join(folder, "1-gone.lock"), `${child.pid}\n${birth}\n`);
+    const started = startTimeOf(child.pid!)!;
+    writeFileSync(join(folder, "1-gone.lock"), `${child.pid}\n${started}\n`);
     await expect(lockFolder(folder)).rejects.toMatchObject({ code: "in_use", details: { pid: child.pid } });
     signal(child.pid!, "SIGKILL");
     await waitForEnd(child.pid!, 5_000);

@@ -7,7 +7,7 @@ import { encodeTransaction } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { construct, estimateFees } from "#src/wallets/builds/construct.ts";
 import { packCoins, unpackCoins } from "#src/wallets/builds/jobCodec.ts";
-import { meansOf, ownCoin, setting } from "../../support/wallets/fundedWallet.ts";
+import { ownCoin, setting, walletFunds } from "../../support/wallets/fundedWallet.ts";
 import { agrees, plutusHash } from "../../support/plutus/scripts.ts";
 import { person } from "../../support/wallets/person.ts";
 
@@ -29,14 +29,14 @@ describe("jobs of wallets", () => {
     const intent = {
       payments: [{ address: bob.base, lovelace: 40n * ada, assets: [...assets] }, { address: bob.base, lovelace: ada }],
     };
-    const input = { ...setting, intent, means: meansOf(coins()), seed: 3 };
+    const input = { ...setting, intent, funds: walletFunds(coins()), seed: 3 };
     const built = await builders.run("construct", input, soon());
     expect(built).toEqual(construct(input));
     expect(built.ok).toBe(true);
     expect(await builders.run("fees", input, soon())).toEqual(estimateFees(input));
     if (!built.ok) return;
     const { transaction, txHash } = built.value;
-    const owns = { addresses: input.means.change, coins: input.means.coins };
+    const owns = { addresses: input.funds.change, coins: input.funds.coins };
     const decoded = await builders.run("decode", { transaction, network: 0, keyDeposit: 2n * ada, owns }, soon());
     expect(decoded).toMatchObject({ ok: true, value: { id: txHash } });
   });
@@ -53,7 +53,7 @@ describe("jobs of wallets", () => {
       redeemers: [{ for: { purpose: "mint", policy } as const, data: encode(1), units: { memory: 0n, steps: 0n } }],
     };
     const transaction = encodeTransaction(minting);
-    const input = { ...setting, transaction, inputs: [], redeemers: [], means: meansOf(coins()) };
+    const input = { ...setting, transaction, inputs: [], redeemers: [], funds: walletFunds(coins()) };
     const balanced = await builders.run("balance", input, soon());
     expect(balanced).toMatchObject({ ok: true, value: { selection: { collateral: [{ lovelace: 50n * ada }] } } });
   });

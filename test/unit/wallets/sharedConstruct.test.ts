@@ -40,7 +40,7 @@ function coinsOf(wallet: Shared, ...amounts: readonly bigint[]): OwnCoin[] {
   return amounts.map((amount, i) => ({ utxo: coin(sharedAddress(wallet, 0, i), amount), path: pathAt(0, i) }));
 }
 
-function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<StakeAccount>): WalletFunds {
+function walletFunds(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<StakeAccount>): WalletFunds {
   const credential = stakeCredential(wallet.delegation);
   return {
     coins,
@@ -55,12 +55,12 @@ function meansOf(wallet: Shared, coins: readonly OwnCoin[], account?: Partial<St
   };
 }
 
-function built(wallet: Shared, intent: PaymentIntent, means: WalletFunds) {
+function built(wallet: Shared, intent: PaymentIntent, funds: WalletFunds) {
   const validity = validityWithin([wallet.payment.script], intent.validity, {
     slot: setting.slot,
     slotLengthMs: 1_000,
   });
-  const made = construct({ ...setting, intent: { ...intent, validity }, means, seed: 1 });
+  const made = construct({ ...setting, intent: { ...intent, validity }, funds, seed: 1 });
   if (!made.ok) throw new Error(`${made.error.code}: ${made.error.message}`);
   return made.value;
 }
@@ -95,9 +95,9 @@ describe("a shared wallet's payment", () => {
   const all = { payment: template({ all: ["cosigner#0", "cosigner#1", "cosigner#2"] }) };
 
   test("of all is refused until the last has signed, and then has exactly the minimum fee", async () => {
-    const means = meansOf(all, coinsOf(all, 20n * ada, 20n * ada));
-    const { transaction, fee, size } = built(all, { payments }, means);
-    const utxos = means.coins.map(({ utxo }) => utxo);
+    const funds = walletFunds(all, coinsOf(all, 20n * ada, 20n * ada));
+    const { transaction, fee, size } = built(all, { payments }, funds);
+    const utxos = funds.coins.map(({ utxo }) => utxo);
     let signed = transaction;
     for (const who of [2, 0]) {
       signed = signBy(all, who, signed);
@@ -113,10 +113,10 @@ describe("a shared wallet's payment", () => {
 
   test.each([[[0, 1]], [[2, 1]], [[1, 0, 2]]])("of two of three is accepted when %j sign", async (order) => {
     const wallet = { payment: template({ some: { at_least: 2, from: ["cosigner#0", "cosigner#1", "cosigner#2"] } }) };
-    const means = meansOf(wallet, coinsOf(wallet, 20n * ada));
-    const { transaction, fee, size } = built(wallet, { payments }, means);
+    const funds = walletFunds(wallet, coinsOf(wallet, 20n * ada));
+    const { transaction, fee, size } = built(wallet, { payments }, funds);
     const signed = order.reduce((made, who) => signBy(wallet, who, made), transaction);
-    expect(await judged(signed, means.coins.map(({ utxo }) => utxo))).toEqual([]);
+    expect(await judged(signed, funds.coins.map(({ utxo }) => utxo))).toEqual([]);
     expect(signingStateOf(signed).signers.size).toBe(2);
     expect(signed.length).toBe(size);
     expect(fee).toBe(minFee(mainnetParameters, { size: ledgerSize(signed.length), refScriptBytes: 0 }));
@@ -129,20 +129,20 @@ describe("a shared wallet's payment", () => {
     { all: [{ any: ["cosigner#0", "cosigner#1"] }, { all: [{ active_until: 505 }] }] },
   ])("respects the times of its script (%#)", async (script) => {
     const wallet = { payment: template(script) };
-    const means = meansOf(wallet, coinsOf(wallet, 20n * ada));
-    const { transaction } = built(wallet, { payments }, means);
+    const funds = walletFunds(wallet, coinsOf(wallet, 20n * ada));
+    const { transaction } = built(wallet, { payments }, funds);
     const signed = signBy(wallet, 0, transaction);
-    expect(await judged(signed, means.coins.map(({ utxo }) => utxo))).toEqual([]);
+    expect(await judged(signed, funds.coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 
   test("of several outputs uses a coin for each, each with its own script", async () => {
-    const means = meansOf(all, coinsOf(all, 20n * ada, 20n * ada, 20n * ada));
+    const funds = walletFunds(all, coinsOf(all, 20n * ada, 20n * ada, 20n * ada));
     const two = [...payments, { address: bob.enterprise, lovelace: 3n * ada }];
-    const { transaction, selection } = built(all, { payments: two }, means);
+    const { transaction, selection } = built(all, { payments: two }, funds);
     expect(selection.inputs).toHaveLength(2);
     const signed = [0, 1, 2].reduce((made, who) => signBy(all, who, made), transaction);
     expect(signingStateOf(signed).signers.size).toBe(6);
-    expect(await judged(signed, means.coins.map(({ utxo }) => utxo))).toEqual([]);
+    expect(await judged(signed, funds.coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 });
 
@@ -155,10 +155,10 @@ describe("a shared wallet's stake", () => {
   const stake = credentialKey(stakeCredential(wallet.delegation)!);
 
   test("is registered and delegated by its script", async () => {
-    const means = meansOf(wallet, coinsOf(wallet, 20n * ada));
-    const { transaction, selection, size } = built(wallet, { delegations }, means);
+    const funds = walletFunds(wallet, coinsOf(wallet, 20n * ada));
+    const { transaction, selection, size } = built(wallet, { delegations }, funds);
     expect(selection.depositsTaken).toEqual([2n * ada]);
-    const utxos = means.coins.map(({ utxo }) => utxo);
+    const utxos = funds.coins.map(({ utxo }) => utxo);
     const half = signBy(wallet, 1, transaction);
     expect(await judged(half, utxos, new Map(), [POOL])).not.toEqual([]);
     const signed = signBy(wallet, 0, half);
@@ -168,11 +168,11 @@ describe("a shared wallet's stake", () => {
 
   test("is deregistered with its rewards", async () => {
     const account = { registered: true, deposit: 2n * ada, rewards: 5n * ada, pool: POOL };
-    const means = meansOf(wallet, coinsOf(wallet, 20n * ada), account);
-    const { transaction, selection } = built(wallet, { delegations: [{ index: 0 }], withdrawal: "self" }, means);
+    const funds = walletFunds(wallet, coinsOf(wallet, 20n * ada), account);
+    const { transaction, selection } = built(wallet, { delegations: [{ index: 0 }], withdrawal: "self" }, funds);
     expect(selection.depositsReturned).toEqual([2n * ada]);
     const signed = [0, 1].reduce((made, who) => signBy(wallet, who, made), transaction);
     const known = new Map([[stake, { deposit: 2n * ada, balance: 5n * ada, pool: POOL }]]);
-    expect(await judged(signed, means.coins.map(({ utxo }) => utxo), known, [POOL])).toEqual([]);
+    expect(await judged(signed, funds.coins.map(({ utxo }) => utxo), known, [POOL])).toEqual([]);
   });
 });

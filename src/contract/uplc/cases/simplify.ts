@@ -155,7 +155,7 @@ function binding(node: Extract<Node, { kind: "let" }>): Node {
 function partedOnly(name: Variable, body: Node): "list" | "pair" | undefined {
   let on: "list" | "pair" | undefined;
   const halves = count(body, (one) => {
-    const taken = takenApart(one);
+    const taken = destructuring(one);
     if (taken?.of.kind !== "variable" || taken.of.variable !== name) return false;
     on = taken.on;
     return true;
@@ -164,7 +164,7 @@ function partedOnly(name: Variable, body: Node): "list" | "pair" | undefined {
 }
 
 /** The list or pair that a node destructures: by a projection, or by a `case` with one branch. */
-function takenApart(node: Node): { readonly on: "list" | "pair"; readonly of: Node } | undefined {
+function destructuring(node: Node): { readonly on: "list" | "pair"; readonly of: Node } | undefined {
   return isParting(node) ? { on: node.on, of: node.scrutinee } : projection(node);
 }
 

@@ -33,12 +33,12 @@ import {
   accountOf,
   addressAt,
   judged,
-  meansOf,
   ownCoin,
   pathAt,
   setting,
   signedFor,
   stakeKey,
+  walletFunds,
 } from "../../../support/wallets/fundedWallet.ts";
 import { agrees, agreesWithThree, agreesWithTwo, plutusHash, refusesSaying } from "../../../support/plutus/scripts.ts";
 import { walletVectors } from "../../../support/wallets/walletVectors.ts";
@@ -52,8 +52,8 @@ function partial(parts: Partial<TransactionParts>): Uint8Array {
   return encodeTransaction({ inputs: [], outputs: [], fee: 0n, ...parts });
 }
 
-function ask(transaction: Uint8Array, means: WalletFunds, more: Partial<BalanceInput> = {}) {
-  const input = { ...setting, transaction, inputs: [], redeemers: [], means, seed: 1, ...more };
+function ask(transaction: Uint8Array, funds: WalletFunds, more: Partial<BalanceInput> = {}) {
+  const input = { ...setting, transaction, inputs: [], redeemers: [], funds, seed: 1, ...more };
   const { parameters, slots } = setting;
   return balanceTransaction(input, (bytes, utxos) => evaluateScripts({ transaction: bytes, utxos, parameters, slots }));
 }
@@ -153,11 +153,11 @@ describe.each(scriptCases)("scripts of $name", ({ language, spending, other }) =
     const output: NewOutput = { address: scriptAddress(0, hash).hex, value: lovelace(value), datum: unit };
     return { ref: newRef(), output: madeOutput(output) };
   };
-  const means = () =>
-    meansOf([ownCoin(0, 50n * ada), ownCoin(1, 9n * ada), ownCoin(2, 6n * ada, new Map([["ab".repeat(28), 4n]]))]);
+  const funds = () =>
+    walletFunds([ownCoin(0, 50n * ada), ownCoin(1, 9n * ada), ownCoin(2, 6n * ada, new Map([["ab".repeat(28), 4n]]))]);
 
   it("spend and mint, at the minimum fee for their units", async () => {
-    const own = means();
+    const own = funds();
     // Plutus V1 has no inline datum: there the output has the datum hash, and the transaction includes the datum.
     const utxo = language === 1 ? hashed() : locked();
     const transaction = carrying(
@@ -198,7 +198,7 @@ describe.each(scriptCases)("scripts of $name", ({ language, spending, other }) =
 
   it("withdraw", async () => {
     const account = rewardAddress(0, { kind: "script", hash: policy });
-    const own = means();
+    const own = funds();
     const transaction = carrying(
       { withdrawals: [{ account: account.hex, amount: 3n * ada }], validTo: 9_000 },
       language,
@@ -226,14 +226,14 @@ it("evaluates once or rarely twice, however many coins are available", () => {
     3,
     [agrees],
   );
-  const own = meansOf(Array.from({ length: 300 }, (_, i) => ownCoin(i, BigInt(2 + i % 9) * ada)));
+  const own = walletFunds(Array.from({ length: 300 }, (_, i) => ownCoin(i, BigInt(2 + i % 9) * ada)));
   const { seed: _, ...input } = {
     ...setting,
     seed: 0,
     transaction,
     inputs: [],
     redeemers: [{ purpose: "minting", data: unit, policy }] satisfies GivenRedeemer[],
-    means: own,
+    funds: own,
   };
   let runs = 0;
   const result = balanceTransaction(input, (bytes, utxos) => {
@@ -260,7 +260,7 @@ describe("coins that others may send to a wallet", () => {
   it("are spent, however deeply their datum is nested", () => {
     const deep = gift(Uint8Array.from([...new Array<number>(5_000).fill(0x81), 5]));
     const { transaction, redeemers } = minting(3, agrees);
-    expect(balanced(transaction, meansOf([deep]), { redeemers }).spends).toEqual([deep.utxo.ref]);
+    expect(balanced(transaction, walletFunds([deep]), { redeemers }).spends).toEqual([deep.utxo.ref]);
   });
 
   it("are not spent along with Plutus V1 if they have an inline datum", () => {
@@ -268,7 +268,7 @@ describe("coins that others may send to a wallet", () => {
     const coin = ownCoin(1, 50n * ada);
     const { transaction, redeemers } = minting(1, agreesWithTwo);
     for (const coins of [[shown, coin], [coin, shown]]) {
-      const read = readTransaction(balanced(transaction, meansOf(coins), { redeemers }).transaction);
+      const read = readTransaction(balanced(transaction, walletFunds(coins), { redeemers }).transaction);
       expect(read.ok && read.value.body.inputs).toEqual([coin.utxo.ref]);
     }
   });
@@ -276,7 +276,7 @@ describe("coins that others may send to a wallet", () => {
   it("may be in unusual encodings in the partial transaction too", () => {
     const odd = new Encoded(fromHex(`bf00583900${"11".repeat(56)}011a001e8480ff`));
     const { transaction, redeemers } = minting(3, agrees, [odd]);
-    expect(codeOf(transaction, meansOf([ownCoin(1, 50n * ada)]), { redeemers })).toBe("balanced");
+    expect(codeOf(transaction, walletFunds([ownCoin(1, 50n * ada)]), { redeemers })).toBe("balanced");
   });
 });
 
@@ -300,7 +300,7 @@ describe("a partial transaction", () => {
       true,
       new Encoded(fromHex("bf00a0ff")),
     ]);
-    const built = balanced(transaction, meansOf([ownCoin(0, 50n * ada)]));
+    const built = balanced(transaction, walletFunds([ownCoin(0, 50n * ada)]));
     const hex = toHex(built.transaction);
     expect(hex).toContain(`bf00583900${"11".repeat(56)}011a001e8480ff`);
     expect(hex).toContain(`a101818200581c${"33".repeat(28)}f5`);
@@ -311,7 +311,7 @@ describe("a partial transaction", () => {
   it("may have the wallet's coins as inputs, and others that the request states", async () => {
     const theirs = { ref: newRef(), output: madeOutput({ address: bob.base, value: lovelace(4n * ada) }) };
     const mine = ownCoin(0, 5n * ada);
-    const own = meansOf([mine, ownCoin(1, 30n * ada)]);
+    const own = walletFunds([mine, ownCoin(1, 30n * ada)]);
     const transaction = partial({ ...pay(7n * ada), inputs: [theirs.ref, mine.utxo.ref], validTo: 9_000 });
     const built = balanced(transaction, own, { inputs: [theirs] });
     expect(built.selection.inputs.map(({ ref, lovelace, path }) => [refKey(ref), lovelace, path])).toEqual([
@@ -325,7 +325,7 @@ describe("a partial transaction", () => {
 
   it("gets deposits paid and rewards counted", () => {
     const credential = { kind: "key", hash: stakeKey } as const;
-    const own = meansOf([ownCoin(0, 50n * ada)], { account: accountOf() });
+    const own = walletFunds([ownCoin(0, 50n * ada)], { account: accountOf() });
     const registers = partial({
       certificates: [encodeCertificate({ kind: "register", credential, deposit: 2n * ada })],
     });
@@ -345,7 +345,7 @@ describe("a partial transaction", () => {
   });
 
   it("pays a pool's deposit once, and not again for a registered pool", () => {
-    const own = meansOf([ownCoin(0, 900n * ada)]);
+    const own = walletFunds([ownCoin(0, 900n * ada)]);
     const pool = "cd".repeat(28);
     const account = fromHex(rewardAddress(0, { kind: "key", hash: stakeKey }).hex);
     const margin = new Tagged(30, [1, 2]);
@@ -373,7 +373,7 @@ describe("a partial transaction", () => {
   });
 
   it("is refused with the code of the reason", () => {
-    const own = meansOf([ownCoin(0, 50n * ada)]);
+    const own = walletFunds([ownCoin(0, 50n * ada)]);
     const plain = partial(pay(2n * ada));
     expect(codeOf(plain, own)).toBe("balanced");
     expect(codeOf(fromHex("80"), own)).toBe("bad_request");
@@ -406,7 +406,7 @@ describe("a partial transaction", () => {
     );
     expect(codeOf(partial(pay(5n)), own)).toBe("utxo_too_small");
     expect(codeOf(partial(pay(500n * ada)), own)).toBe("not_enough_money");
-    expect(codeOf(plain, meansOf([]))).toBe("no_utxos_available");
+    expect(codeOf(plain, walletFunds([]))).toBe("no_utxos_available");
   });
 
   it("is refused if its script refuses, its data is invalid, or nothing can be collateral", () => {
@@ -414,18 +414,18 @@ describe("a partial transaction", () => {
     const policy = plutusHash(3, script);
     const minting = { ...pay(2n * ada), mint: new Map([[policy, 1n]]) };
     const redeemers: GivenRedeemer[] = [{ purpose: "minting", data: unit, policy }];
-    const refused = ask(carrying(minting, 3, [script]), meansOf([ownCoin(0, 50n * ada)]), { redeemers });
+    const refused = ask(carrying(minting, 3, [script]), walletFunds([ownCoin(0, 50n * ada)]), { redeemers });
     expect(refused).toMatchObject({
       ok: false,
       error: { code: "redeemer_script_failure", details: { logs: ["not today"] } },
     });
     const agreeing = plutusHash(3, agrees);
     const fine = carrying({ ...pay(2n * ada), mint: new Map([[agreeing, 1n]]) }, 3, [agrees]);
-    const resultWith = (means: WalletFunds, data = unit) =>
-      codeOf(fine, means, { redeemers: [{ purpose: "minting", data, policy: agreeing }] });
-    expect(resultWith(meansOf([ownCoin(0, 50n * ada)]))).toBe("balanced");
+    const resultWith = (funds: WalletFunds, data = unit) =>
+      codeOf(fine, funds, { redeemers: [{ purpose: "minting", data, policy: agreeing }] });
+    expect(resultWith(walletFunds([ownCoin(0, 50n * ada)]))).toBe("balanced");
     for (const none of ["1f", "6161", "f5", "c101", "4100ff"]) {
-      expect(resultWith(meansOf([ownCoin(0, 50n * ada)]), fromHex(none)), none).toBe("redeemer_invalid_data");
+      expect(resultWith(walletFunds([ownCoin(0, 50n * ada)]), fromHex(none)), none).toBe("redeemer_invalid_data");
     }
     const shelf = {
       ...ownCoin(0, 50n * ada),
@@ -434,7 +434,7 @@ describe("a partial transaction", () => {
         output: madeOutput({ address: addressAt(0), value: lovelace(50n * ada), script: encode([3, agrees]) }),
       },
     };
-    expect(resultWith(meansOf([shelf]))).toBe("insufficient_collateral");
+    expect(resultWith(walletFunds([shelf]))).toBe("insufficient_collateral");
   });
 
   it("is valid for any content and any coins of the wallet", async () => {
@@ -442,7 +442,7 @@ describe("a partial transaction", () => {
     const amounts = fc.array(fc.bigInt(ada, 80n * ada), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(amounts, amounts, fc.nat({ max: 3 }), fc.nat(), async (holds, pays, given, seed) => {
-        const own = meansOf(holds.map((amount, i) => ownCoin(i, amount)));
+        const own = walletFunds(holds.map((amount, i) => ownCoin(i, amount)));
         const transaction = partial({
           inputs: own.coins.slice(0, given).map(({ utxo }) => utxo.ref),
           outputs: pays.map((amount) => ({ address: bob.enterprise, value: lovelace(amount) })),

@@ -14,11 +14,11 @@ import { sharedAddress } from "../../../support/wallets/sharedAddress.ts";
 import {
   addressAt,
   judged,
-  meansOf,
   ownCoin,
   pathAt,
   setting,
   signedFor,
+  walletFunds,
 } from "../../../support/wallets/fundedWallet.ts";
 import { assetId, coin, newRef, person } from "../../../support/wallets/person.ts";
 import { cases } from "../../../support/base/longTests.ts";
@@ -35,9 +35,9 @@ type Amount = readonly [amount: bigint, assets: ReadonlyMap<string, bigint>, pre
 /** Wallets by the kind of their addresses. */
 const KINDS: Readonly<Record<string, (amounts: readonly Amount[]) => WalletFunds>> = {
   shelley: (amounts) =>
-    meansOf(amounts.map(([amount, assets, preference], i) => ownCoin(i, amount, assets, preference))),
+    walletFunds(amounts.map(([amount, assets, preference], i) => ownCoin(i, amount, assets, preference))),
   shared: (amounts) =>
-    meansOf(
+    walletFunds(
       amounts.map(([amount, assets, preference], i) => ({
         utxo: coin(sharedAddress({ payment }, 0, i % 5), amount, assets),
         path: pathAt(i % 5),
@@ -49,7 +49,7 @@ const KINDS: Readonly<Record<string, (amounts: readonly Amount[]) => WalletFunds
       },
     ),
   byron: (amounts) =>
-    meansOf(
+    walletFunds(
       amounts.map(([amount, assets, preference], i) => ({
         utxo: coin(byronAt(i % 5), amount, assets),
         path: [HARD, HARD + i % 5],
@@ -77,7 +77,7 @@ const payments = fc.array(fc.bigInt(2n * ada, 30n * ada), { maxLength: 3 });
 const refsOf = (coins: readonly OwnCoin[]) => coins.map(({ utxo }) => utxo.ref);
 
 describe("a choice of coins", () => {
-  it.each(Object.entries(KINDS))("is kept by every transaction that is built: %s", async (kind, fundsOf) => {
+  it.each(Object.entries(KINDS))("is kept by every transaction that is built: %s", async (kind, heldFunds) => {
     const seen = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(
@@ -88,8 +88,8 @@ describe("a choice of coins", () => {
         fc.constantFrom("per-output" as const, "round-robin" as const),
         fc.nat(),
         async (held, marks, paid, only, selection, seed) => {
-          const means = { ...fundsOf(held), selection };
-          const [spend, avoid] = [1, 2].map((mark) => means.coins.filter((_, i) => marks[i] === mark));
+          const funds = { ...heldFunds(held), selection };
+          const [spend, avoid] = [1, 2].map((mark) => funds.coins.filter((_, i) => marks[i] === mark));
           const coins: CoinControl = {
             spend: refsOf(spend!),
             only: only && spend!.length > 0,
@@ -100,12 +100,12 @@ describe("a choice of coins", () => {
             metadata: "a10a00",
             coins,
           };
-          const built = construct({ ...setting, intent, means, seed });
+          const built = construct({ ...setting, intent, funds, seed });
           const code = built.ok ? "built" : built.error.code;
           seen.set(code, (seen.get(code) ?? 0) + 1);
           if (!built.ok) {
             // the choice alone never makes a payment fail that the chosen and the free coins cover
-            const usable = coins.only ? spend! : means.coins.filter((one) => !avoid!.includes(one));
+            const usable = coins.only ? spend! : funds.coins.filter((one) => !avoid!.includes(one));
             const sum = usable.reduce((all, { utxo }) => all + utxo.output.value.lovelace, 0n);
             if (coins.spend.length > 0) {
               expect(sum).toBeLessThan(paid.reduce((all, one) => all + one, 0n) + 2n * ada * BigInt(1 + paid.length));
@@ -128,7 +128,7 @@ describe("a choice of coins", () => {
           const out = addValues(sumValues([...outputs, ...change].map(valueOf)), lovelace(fee));
           expect(sameValue(sumValues(inputs.map(valueOf)), out)).toBe(true);
           if (kind === "shelley") {
-            expect(await judged(signedFor(built.value), means.coins.map(({ utxo }) => utxo))).toEqual([]);
+            expect(await judged(signedFor(built.value), funds.coins.map(({ utxo }) => utxo))).toEqual([]);
           }
         },
       ),
@@ -137,10 +137,10 @@ describe("a choice of coins", () => {
     expect(seen.get("built")).toBeGreaterThan(cases(20, 75));
   });
 
-  const means = meansOf([ownCoin(0, 5n * ada), ownCoin(1, 50n * ada), ownCoin(2, 9n * ada)]);
-  const [small, large] = refsOf(means.coins);
+  const funds = walletFunds([ownCoin(0, 5n * ada), ownCoin(1, 50n * ada), ownCoin(2, 9n * ada)]);
+  const [small, large] = refsOf(funds.coins);
   const build = (intent: PaymentIntent, more: Partial<WalletFunds> = {}) =>
-    construct({ ...setting, intent, means: { ...means, ...more }, seed: 1 });
+    construct({ ...setting, intent, funds: { ...funds, ...more }, seed: 1 });
   const pay = (...amounts: bigint[]) => ({ payments: amounts.map((one) => ({ address: bob.base, lovelace: one })) });
 
   it("lets one input pay several payments, whatever the wallet's selection is", () => {
@@ -155,16 +155,16 @@ describe("a choice of coins", () => {
       error: { code: "not_enough_money", details: { shortfall: { ada: { quantity: ada } } } },
     });
     expect(build({ ...pay(5n * ada), coins: only })).toMatchObject({ error: { code: "cannot_cover_fee" } });
-    const avoid = { spend: [], only: false, avoid: refsOf(means.coins) };
+    const avoid = { spend: [], only: false, avoid: refsOf(funds.coins) };
     expect(build({ ...pay(2n * ada), coins: avoid })).toMatchObject({ error: { code: "no_utxos_available" } });
-    const fees = estimateFees({ ...setting, intent: { ...pay(5n * ada), coins: only }, means });
+    const fees = estimateFees({ ...setting, intent: { ...pay(5n * ada), coins: only }, funds });
     expect(fees.ok && fees.value.least).toBeGreaterThan(150_000n);
   });
 
   it("with an input that is not the wallet's, or whose script is unknown, names it", () => {
     const foreign = newRef();
     const script = { utxo: coin(sharedAddress({ payment }, 0, 0), 9n * ada), path: pathAt(0) };
-    const coins = [...means.coins, script];
+    const coins = [...funds.coins, script];
     const spend = [small!, foreign, script.utxo.ref];
     expect(build({ ...pay(2n * ada), coins: { spend, only: false, avoid: [] } }, { coins })).toMatchObject({
       error: {
@@ -178,9 +178,9 @@ describe("a choice of coins", () => {
 describe("a chosen change address", () => {
   it("takes all change", () => {
     const change = [{ address: addressAt(17), path: pathAt(17) }];
-    const means = meansOf([ownCoin(0, 50n * ada), ownCoin(1, 60n * ada)], { change });
+    const funds = walletFunds([ownCoin(0, 50n * ada), ownCoin(1, 60n * ada)], { change });
     const payments = [3n, 4n].map((n) => ({ address: bob.base, lovelace: n * ada }));
-    const built = construct({ ...setting, intent: { payments }, means, seed: 1 });
+    const built = construct({ ...setting, intent: { payments }, funds, seed: 1 });
     expect(built.ok && built.value.selection.change.map(({ address, path }) => [address, path])).toEqual([
       [addressAt(17), pathAt(17)],
       [addressAt(17), pathAt(17)],

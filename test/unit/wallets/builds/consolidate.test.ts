@@ -8,7 +8,7 @@ import { addValues, lovelace, sameValue, sumValues } from "#src/cardano/value.ts
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { consolidate } from "#src/wallets/builds/consolidate.ts";
 import type { OwnCoin } from "#src/wallets/builds/types.ts";
-import { addressAt, judged, meansOf, ownCoin, setting, signedBy } from "../../../support/wallets/fundedWallet.ts";
+import { addressAt, judged, ownCoin, setting, signedBy, walletFunds } from "../../../support/wallets/fundedWallet.ts";
 import { assetId } from "../../../support/wallets/person.ts";
 import { cases } from "../../../support/base/longTests.ts";
 
@@ -16,7 +16,7 @@ const ada = 1_000_000n;
 const below = 5n * ada;
 
 function run(coins: readonly OwnCoin[], most = 50) {
-  return consolidate({ ...setting, means: meansOf(coins), below, most });
+  return consolidate({ ...setting, funds: walletFunds(coins), below, most });
 }
 
 /** Checks every transaction, and gives the coins of each and its number of outputs. */

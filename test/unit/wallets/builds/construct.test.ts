@@ -21,7 +21,7 @@ import type {
   PaymentIntent,
   WalletFunds,
 } from "#src/wallets/builds/types.ts";
-import { judged, meansOf, ownCoin, setting, signedFor } from "../../../support/wallets/fundedWallet.ts";
+import { judged, ownCoin, setting, signedFor, walletFunds } from "../../../support/wallets/fundedWallet.ts";
 import { assetId, person, utxo } from "../../../support/wallets/person.ts";
 import { cases } from "../../../support/base/longTests.ts";
 
@@ -29,14 +29,14 @@ const bob = person("bob");
 const carol = person("carol");
 const ada = 1_000_000n;
 
-function build(intent: PaymentIntent, means: WalletFunds, more: Partial<ConstructInput> = {}): ConstructedTransaction {
-  const built = construct({ ...setting, intent, means, seed: 1, ...more });
+function build(intent: PaymentIntent, funds: WalletFunds, more: Partial<ConstructInput> = {}): ConstructedTransaction {
+  const built = construct({ ...setting, intent, funds, seed: 1, ...more });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
 
-function refused(intent: PaymentIntent, means: WalletFunds) {
-  const built = construct({ ...setting, intent, means, seed: 1 });
+function refused(intent: PaymentIntent, funds: WalletFunds) {
+  const built = construct({ ...setting, intent, funds, seed: 1 });
   if (built.ok) throw new Error("a refusal was expected");
   return built.error;
 }
@@ -52,10 +52,10 @@ const coins = (...amounts: readonly bigint[]): OwnCoin[] => amounts.map((amount,
 
 describe("a payment", () => {
   it("is accepted by the ledger at the minimum fee, and decoded by others", async () => {
-    const means = meansOf(coins(50n * ada, 20n * ada));
-    const built = build({ payments: [pay(7n * ada)] }, means);
+    const funds = walletFunds(coins(50n * ada, 20n * ada));
+    const built = build({ payments: [pay(7n * ada)] }, funds);
     const signed = signedFor(built);
-    expect(await judged(signed, means.coins.map(({ utxo }) => utxo))).toEqual([]);
+    expect(await judged(signed, funds.coins.map(({ utxo }) => utxo))).toEqual([]);
     expect(signed.length).toBe(built.size);
     const theirs = csl.Transaction.from_bytes(signed);
     expect(theirs.body().fee().to_str()).toBe(`${built.fee}`);
@@ -66,37 +66,37 @@ describe("a payment", () => {
   });
 
   it("adds the surplus to the fee if it is too small for an output", async () => {
-    const means = meansOf(coins(10n * ada));
-    const built = build({ payments: [pay(9n * ada)] }, means);
+    const funds = walletFunds(coins(10n * ada));
+    const built = build({ payments: [pay(9n * ada)] }, funds);
     expect(built).toMatchObject({ fee: ada, selection: { change: [] } });
-    expect(await judged(signedFor(built), means.coins.map(({ utxo }) => utxo))).toEqual([]);
+    expect(await judged(signedFor(built), funds.coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 
   it("selects another coin for its change and fee if there is one", () => {
-    const built = build({ payments: [pay(9n * ada)] }, meansOf(coins(10n * ada, 5n * ada)));
+    const built = build({ payments: [pay(9n * ada)] }, walletFunds(coins(10n * ada, 5n * ada)));
     expect(built.selection.inputs).toHaveLength(2);
     expect(built.selection.change).toHaveLength(1);
   });
 
   it("combines several coins if one is too small", () => {
-    const built = build({ payments: [pay(9n * ada)] }, meansOf(coins(4n * ada, 4n * ada, 4n * ada)));
+    const built = build({ payments: [pay(9n * ada)] }, walletFunds(coins(4n * ada, 4n * ada, 4n * ada)));
     expect(built.selection.inputs).toHaveLength(3);
   });
 
   it("has the minimum amount of its output if it states none", () => {
-    const built = build({ payments: [pay(0n), pay(0n, bob.enterprise)] }, meansOf(coins(10n * ada, 10n * ada)));
+    const built = build({ payments: [pay(0n), pay(0n, bob.enterprise)] }, walletFunds(coins(10n * ada, 10n * ada)));
     expect(built.selection.outputs.map(({ lovelace }) => lovelace)).toEqual([986_990n, 866_310n]);
   });
 
   it("does not use reserved coins while the rest suffices, and uses them otherwise", () => {
     const offered = ownCoin(2, 30n * ada, new Map(), 50);
-    const means = meansOf([ownCoin(0, 10n * ada), ownCoin(1, 10n * ada), offered]);
+    const funds = walletFunds([ownCoin(0, 10n * ada), ownCoin(1, 10n * ada), offered]);
     for (let seed = 0; seed < 30; seed++) {
-      const built = build({ payments: [pay(8n * ada)] }, means, { seed });
+      const built = build({ payments: [pay(8n * ada)] }, funds, { seed });
       expect(built.spends.map(refKey)).not.toContain(refKey(offered.utxo.ref));
     }
-    expect(build({ payments: [pay(25n * ada)] }, means).spends.map(refKey)).toContain(refKey(offered.utxo.ref));
-    expect(build({ payments: [pay(8n * ada)] }, meansOf([offered])).spends).toEqual([offered.utxo.ref]);
+    expect(build({ payments: [pay(25n * ada)] }, funds).spends.map(refKey)).toContain(refKey(offered.utxo.ref));
+    expect(build({ payments: [pay(8n * ada)] }, walletFunds([offered])).spends).toEqual([offered.utxo.ref]);
   });
 });
 
@@ -109,33 +109,33 @@ it("does not use outputs with reference scripts unless nothing else suffices", a
   };
   const shelf = { ...ownCoin(0, 1n), utxo: utxo(output) };
   for (let seed = 0; seed < 10; seed++) {
-    const { spends } = build({ payments: [pay(8n * ada)] }, meansOf([shelf, plain]), { seed });
+    const { spends } = build({ payments: [pay(8n * ada)] }, walletFunds([shelf, plain]), { seed });
     expect(spends).toEqual([plain.utxo.ref]);
   }
-  const both = build({ payments: [pay(60n * ada)] }, meansOf([shelf, plain]));
+  const both = build({ payments: [pay(60n * ada)] }, walletFunds([shelf, plain]));
   expect(both.spends).toHaveLength(2);
   expect(await judged(signedFor(both), [shelf.utxo, plain.utxo])).toEqual([]);
 });
 
 describe("several payments", () => {
   it("are paid from separate coins, with change for each", async () => {
-    const means = meansOf(coins(20n * ada, 30n * ada, 40n * ada));
-    const built = build({ payments: [pay(15n * ada), pay(25n * ada, carol.base)] }, means);
+    const funds = walletFunds(coins(20n * ada, 30n * ada, 40n * ada));
+    const built = build({ payments: [pay(15n * ada), pay(25n * ada, carol.base)] }, funds);
     expect(built.selection.inputs.length).toBeGreaterThanOrEqual(2);
     expect(built.selection.change).toHaveLength(2);
-    expect(await judged(signedFor(built), means.coins.map(({ utxo }) => utxo))).toEqual([]);
+    expect(await judged(signedFor(built), funds.coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 
   it("divide the fee over their changes", () => {
-    const means = meansOf(coins(20n * ada, 20n * ada));
-    const { fee, selection } = build({ payments: [pay(15n * ada), pay(15n * ada)] }, means);
+    const funds = walletFunds(coins(20n * ada, 20n * ada));
+    const { fee, selection } = build({ payments: [pay(15n * ada), pay(15n * ada)] }, funds);
     const [one, other] = selection.change.map(({ lovelace }) => 5n * ada - lovelace);
     expect(one! + other!).toBe(fee);
     expect(one! - other! <= 1n && other! - one! <= 1n).toBe(true);
   });
 
   it("are refused as not fragmented enough if there are fewer coins than payments", () => {
-    const error = refused({ payments: [pay(2n * ada), pay(2n * ada)] }, meansOf(coins(100n * ada)));
+    const error = refused({ payments: [pay(2n * ada), pay(2n * ada)] }, walletFunds(coins(100n * ada)));
     expect(error.code).toBe("inputs_depleted");
     expect(error.message).toContain("not fragmented enough");
     // how to switch
@@ -143,17 +143,17 @@ describe("several payments", () => {
   });
 
   it("are made from one coin if the wallet is set to round-robin", async () => {
-    const means = meansOf(coins(100n * ada), { selection: "round-robin" });
-    const built = build({ payments: [pay(2n * ada), pay(6n * ada)] }, means);
+    const funds = walletFunds(coins(100n * ada), { selection: "round-robin" });
+    const built = build({ payments: [pay(2n * ada), pay(6n * ada)] }, funds);
     expect(built.selection.inputs).toHaveLength(1);
     expect(built.selection.change).toHaveLength(2);
-    expect(await judged(signedFor(built), means.coins.map(({ utxo }) => utxo))).toEqual([]);
+    expect(await judged(signedFor(built), funds.coins.map(({ utxo }) => utxo))).toEqual([]);
   });
 
   it("find the coins that fit even if a random selection would not", () => {
-    const means = meansOf(coins(10n * ada, 5n * ada, 3n * ada));
+    const funds = walletFunds(coins(10n * ada, 5n * ada, 3n * ada));
     for (let seed = 0; seed < 40; seed++) {
-      const built = build({ payments: [pay(9n * ada), pay(4n * ada), pay(2n * ada)] }, means, { seed });
+      const built = build({ payments: [pay(9n * ada), pay(4n * ada), pay(2n * ada)] }, funds, { seed });
       expect(built.selection.inputs).toHaveLength(3);
     }
   });
@@ -162,13 +162,13 @@ describe("several payments", () => {
 describe("a payment that the wallet cannot make", () => {
   it("is refused with the missing amounts", () => {
     const asset = assetId(1, 1);
-    expect(refused({ payments: [pay(7n * ada)] }, meansOf(coins(2n * ada, 3n * ada)))).toMatchObject({
+    expect(refused({ payments: [pay(7n * ada)] }, walletFunds(coins(2n * ada, 3n * ada)))).toMatchObject({
       code: "not_enough_money",
       details: { shortfall: { ada: { quantity: 2n * ada, unit: "lovelace" }, assets: [] } },
     });
     const intent = { payments: [{ ...pay(2n * ada), assets: [[asset, 5n]] as const }] };
-    const means = meansOf([ownCoin(0, 20n * ada, new Map([[asset, 2n]]))]);
-    expect(refused(intent, means)).toMatchObject({
+    const funds = walletFunds([ownCoin(0, 20n * ada, new Map([[asset, 2n]]))]);
+    expect(refused(intent, funds)).toMatchObject({
       code: "not_enough_money",
       details: {
         shortfall: {
@@ -181,21 +181,21 @@ describe("a payment that the wallet cannot make", () => {
 
   it("has the fee as its shortfall", () => {
     const intent = { payments: [pay(10n * ada)] };
-    const means = meansOf(coins(10n * ada));
-    expect(refused(intent, means).code).toBe("cannot_cover_fee");
+    const funds = walletFunds(coins(10n * ada));
+    expect(refused(intent, funds).code).toBe("cannot_cover_fee");
     // an estimate gives the fee that is lacking
-    const { fee } = build({ payments: [pay(5n * ada)] }, means);
-    expect(estimateFees({ ...setting, intent, means, seed: 1 })).toMatchObject({ value: { least: fee, most: fee } });
+    const { fee } = build({ payments: [pay(5n * ada)] }, funds);
+    expect(estimateFees({ ...setting, intent, funds, seed: 1 })).toMatchObject({ value: { least: fee, most: fee } });
   });
 
   it("is any payment if it has no coin", () => {
-    expect(refused({ metadata: "a100a0" }, meansOf([])).code).toBe("no_utxos_available");
-    expect(refused({ payments: [pay(ada)] }, meansOf([])).code).toBe("no_utxos_available");
+    expect(refused({ metadata: "a100a0" }, walletFunds([])).code).toBe("no_utxos_available");
+    expect(refused({ payments: [pay(ada)] }, walletFunds([])).code).toBe("no_utxos_available");
   });
 
   it("is one that is too small, too large or has too many assets", () => {
-    const means = meansOf(coins(100n * ada));
-    expect(refused({ payments: [pay(2n * ada), pay(5n)] }, means)).toMatchObject({
+    const funds = walletFunds(coins(100n * ada));
+    expect(refused({ payments: [pay(2n * ada), pay(5n)] }, funds)).toMatchObject({
       code: "utxo_too_small",
       details: {
         tx_output_index: 1,
@@ -204,12 +204,12 @@ describe("a payment that the wallet cannot make", () => {
       },
     });
     const many = Array.from({ length: 250 }, (_, i) => [assetId(i, 0), 1n] as const);
-    expect(refused({ payments: [{ ...pay(0n), assets: many }] }, means)).toMatchObject({
+    expect(refused({ payments: [{ ...pay(0n), assets: many }] }, funds)).toMatchObject({
       code: "output_token_bundle_size_exceeds_limit",
       details: { bundle_size: 250, address: expect.stringMatching(/^addr_test1/) },
     });
     const asset = assetId(1, 1);
-    expect(refused({ payments: [{ ...pay(0n), assets: [[asset, 1n << 64n]] }] }, means)).toMatchObject({
+    expect(refused({ payments: [{ ...pay(0n), assets: [[asset, 1n << 64n]] }] }, funds)).toMatchObject({
       code: "output_token_quantity_exceeds_limit",
       details: {
         policy_id: asset.slice(0, 56),
@@ -222,13 +222,13 @@ describe("a payment that the wallet cannot make", () => {
 
   it("needs more inputs than a transaction holds", () => {
     const dust = Array.from({ length: 600 }, (_, i) => ownCoin(i, ada));
-    expect(refused({ payments: [pay(590n * ada)] }, meansOf(dust)).code).toBe("transaction_is_too_big");
+    expect(refused({ payments: [pay(590n * ada)] }, walletFunds(dust)).code).toBe("transaction_is_too_big");
   });
 
   it("is an empty one", () => {
-    expect(refused({}, meansOf(coins(5n * ada))).code).toBe("created_invalid_transaction");
+    expect(refused({}, walletFunds(coins(5n * ada))).code).toBe("created_invalid_transaction");
     const validity = { before: { quantity: 9n, unit: "second" as const } };
-    expect(refused({ validity }, meansOf(coins(5n * ada))).code).toBe("created_invalid_transaction");
+    expect(refused({ validity }, walletFunds(coins(5n * ada))).code).toBe("created_invalid_transaction");
   });
 });
 
@@ -274,8 +274,8 @@ describe("any wallet and any payments", () => {
               };
             }),
           };
-          const means = meansOf(own, { selection });
-          const built = construct({ ...setting, intent, means, seed });
+          const funds = walletFunds(own, { selection });
+          const built = construct({ ...setting, intent, funds, seed });
           seen.set(built.ok ? "built" : built.error.code, (seen.get(built.ok ? "built" : built.error.code) ?? 0) + 1);
           if (!built.ok) {
             const total = sumValues(own.map(({ utxo }) => utxo.output.value));

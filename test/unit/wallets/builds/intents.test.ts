@@ -28,13 +28,13 @@ import {
   accountOf,
   addressAt,
   judged,
-  meansOf,
   ownCoin,
   pathAt,
   policyKey,
   setting,
   signedFor,
   stakeKey,
+  walletFunds,
 } from "../../../support/wallets/fundedWallet.ts";
 import { walletVectors } from "../../../support/wallets/walletVectors.ts";
 import { newRef, person, utxo } from "../../../support/wallets/person.ts";
@@ -48,14 +48,14 @@ const template: PolicyTemplate = { all: ["cosigner#0"] };
 const policyPath = [1855, 1815, 0];
 const threeCoins = () => [ownCoin(0, 50n * ada), ownCoin(1, 30n * ada), ownCoin(2, 20n * ada)];
 
-function build(intent: PaymentIntent, means: WalletFunds, more = {}): ConstructedTransaction {
-  const built = construct({ ...setting, intent, means, seed: 3, ...more });
+function build(intent: PaymentIntent, funds: WalletFunds, more = {}): ConstructedTransaction {
+  const built = construct({ ...setting, intent, funds, seed: 3, ...more });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
 
-function codeOf(intent: PaymentIntent, means: WalletFunds, more = {}): string {
-  const built = construct({ ...setting, intent, means, seed: 3, ...more });
+function codeOf(intent: PaymentIntent, funds: WalletFunds, more = {}): string {
+  const built = construct({ ...setting, intent, funds, seed: 3, ...more });
   return built.ok ? "built" : built.error.code;
 }
 
@@ -65,13 +65,13 @@ function codeOf(intent: PaymentIntent, means: WalletFunds, more = {}): string {
  */
 async function live(
   intent: PaymentIntent,
-  means: WalletFunds,
+  funds: WalletFunds,
   ledger: { account?: Account; pools?: readonly string[] } = {},
 ) {
-  const built = build(intent, means);
+  const built = build(intent, funds);
   const signing = signingOf(built.transaction, {
-    coins: means.coins,
-    account: means.account,
+    coins: funds.coins,
+    account: funds.account,
     policyKey: { hash: policyKey, path: policyPath },
   });
   if (!signing.ok) throw new Error(signing.error.message);
@@ -83,16 +83,16 @@ async function live(
   );
   expect(signed.length).toBe(built.size);
   const accounts = new Map(ledger.account ? [[own, ledger.account]] : []);
-  expect(await judged(signed, means.coins.map(({ utxo }) => utxo), accounts, ledger.pools)).toEqual([]);
+  expect(await judged(signed, funds.coins.map(({ utxo }) => utxo), accounts, ledger.pools)).toEqual([]);
   csl.Transaction.from_bytes(signed);
   const decoded = decodeTransaction({
     transaction: signed,
     network: 0,
     keyDeposit: mainnetParameters.keyDeposit,
     owns: {
-      addresses: means.change,
-      coins: means.coins,
-      account: means.account,
+      addresses: funds.change,
+      coins: funds.coins,
+      account: funds.account,
       policyKey,
     },
   });
@@ -103,8 +103,8 @@ async function live(
 
 describe("delegation", () => {
   it("registers the account at the first join, and pays the deposit", async () => {
-    const means = meansOf(threeCoins(), { account: accountOf() });
-    const { built, decoded } = await live({ delegations: [{ pool, index: 0 }] }, means, { pools: [pool] });
+    const funds = walletFunds(threeCoins(), { account: accountOf() });
+    const { built, decoded } = await live({ delegations: [{ pool, index: 0 }] }, funds, { pools: [pool] });
     const types = ["register_reward_account", "join_pool"];
     expect(built.selection).toMatchObject({ depositsTaken: [2n * ada], depositsReturned: [] });
     expect(built.selection.certificates.map(({ type }) => type)).toEqual(types);
@@ -117,7 +117,7 @@ describe("delegation", () => {
     const account = accountOf({ registered: true, deposit: 2n * ada, pool: "cd".repeat(28) });
     const { built } = await live(
       { delegations: [{ pool, index: 0 }], vote: abstain },
-      meansOf(threeCoins(), { account }),
+      walletFunds(threeCoins(), { account }),
       {
         account: { deposit: 2n * ada, balance: 0n },
         pools: [pool],
@@ -129,8 +129,8 @@ describe("delegation", () => {
 
   it("quits with all rewards, and gets its deposit back", async () => {
     const account = accountOf({ registered: true, deposit: 2n * ada, rewards: 7n * ada, pool, drep: abstain });
-    const means = meansOf([ownCoin(0, 3n * ada)], { account });
-    const { built, decoded } = await live({ delegations: [{ index: 0 }], withdrawal: "self" }, means, {
+    const funds = walletFunds([ownCoin(0, 3n * ada)], { account });
+    const { built, decoded } = await live({ delegations: [{ index: 0 }], withdrawal: "self" }, funds, {
       account: { deposit: 2n * ada, balance: 7n * ada, drep: "abstain", pool },
     });
     const change = built.selection.change.reduce((sum, { lovelace }) => sum + lovelace, 0n);
@@ -144,7 +144,7 @@ describe("delegation", () => {
     const account = accountOf({ registered: true, deposit: 2n * ada, rewards: 20n * ada, drep: abstain });
     const { built } = await live(
       { payments: [{ address: bob.base, lovelace: 21n * ada }], withdrawal: "self" },
-      meansOf([ownCoin(0, 5n * ada)], { account }),
+      walletFunds([ownCoin(0, 5n * ada)], { account }),
       { account: { deposit: 2n * ada, balance: 20n * ada, drep: "abstain" } },
     );
     expect(built.selection.change).toMatchObject([{ lovelace: 4n * ada - built.fee }]);
@@ -153,18 +153,21 @@ describe("delegation", () => {
   it("ends a withdrawal before the boundary of the epoch, and nothing else", () => {
     const account = accountOf({ registered: true, rewards: ada, drep: abstain });
     const more = { boundary: setting.slot + 100 };
-    expect(build({ withdrawal: "self" }, meansOf(threeCoins(), { account }), more).validTo).toBe(setting.slot + 100);
-    expect(build({ metadata: "a0" }, meansOf(threeCoins(), { account }), more).validTo).toBe(setting.slot + 7200);
+    expect(build({ withdrawal: "self" }, walletFunds(threeCoins(), { account }), more).validTo).toBe(
+      setting.slot + 100,
+    );
+    expect(build({ metadata: "a0" }, walletFunds(threeCoins(), { account }), more).validTo).toBe(setting.slot + 7200);
   });
 
   it("withdraws nothing if there is nothing", () => {
     const account = accountOf({ registered: true, drep: abstain });
-    expect(build({ withdrawal: "self" }, meansOf(threeCoins(), { account })).selection.withdrawals).toEqual([]);
+    expect(build({ withdrawal: "self" }, walletFunds(threeCoins(), { account })).selection.withdrawals).toEqual([]);
   });
 
   it("is refused if it would do nothing, lose rewards or not be accepted", () => {
     const joined = { registered: true, deposit: 2n * ada, pool };
-    const code = (intent: PaymentIntent, account = accountOf()) => codeOf(intent, meansOf(threeCoins(), { account }));
+    const code = (intent: PaymentIntent, account = accountOf()) =>
+      codeOf(intent, walletFunds(threeCoins(), { account }));
     expect(code({ delegations: [{ pool, index: 0 }] }, accountOf(joined))).toBe("pool_already_joined");
     expect(code({ delegations: [{ pool, index: 0 }], vote: abstain }, accountOf({ ...joined, drep: abstain })))
       .toBe("pool_already_joined_same_vote");
@@ -176,7 +179,7 @@ describe("delegation", () => {
     );
     expect(code({ delegations: [{ pool, index: 0 }, { index: 0 }] })).toBe("created_multidelegation_transaction");
     expect(code({ delegations: [{ pool, index: 1 }] })).toBe("created_multiaccount_transaction");
-    expect(codeOf({ vote: abstain }, meansOf(threeCoins()))).toBe("missing_reward_account");
+    expect(codeOf({ vote: abstain }, walletFunds(threeCoins()))).toBe("missing_reward_account");
   });
 });
 
@@ -186,7 +189,7 @@ describe("minting", () => {
     if (!policy.ok) throw new Error("no policy");
     const asset = (name: string) => policy.value.id + name;
     const coins = [...threeCoins(), ownCoin(3, 5n * ada, new Map([[asset("bb"), 10n]]))];
-    const means = meansOf(coins);
+    const funds = walletFunds(coins);
     const { built, decoded } = await live({
       payments: [{ address: bob.base, lovelace: 3n * ada }],
       mintBurn: [
@@ -194,7 +197,7 @@ describe("minting", () => {
         { policy: { template }, name: "cc", quantity: (1n << 63n) - 1n, operation: "mint", to: bob.base },
         { policy: { template }, name: "bb", quantity: 4n, operation: "burn" },
       ],
-    }, means);
+    }, funds);
     const held = new Map(built.selection.change.flatMap(({ assets }) => assets));
     expect(held).toEqual(new Map([[asset("aa"), 5n], [asset("bb"), 6n]]));
     expect(built.selection.outputs).toHaveLength(2);
@@ -216,7 +219,7 @@ describe("minting", () => {
     if (!policy.ok) throw new Error("no policy");
     const script = encode([0, new Encoded(encodeNative(policy.value.native))]);
     const carrier = utxo({ address: bob.base, value: { lovelace: 2n * ada, assets: new Map() }, script });
-    const means = meansOf(threeCoins());
+    const funds = walletFunds(threeCoins());
     const intent: PaymentIntent = {
       mintBurn: [{
         policy: { id: policy.value.id, reference: carrier.ref },
@@ -225,21 +228,21 @@ describe("minting", () => {
         operation: "mint",
       }],
     };
-    expect(codeOf(intent, means)).toBe("unresolved_inputs");
-    const built = build(intent, means, { references: [carrier] });
+    expect(codeOf(intent, funds)).toBe("unresolved_inputs");
+    const built = build(intent, funds, { references: [carrier] });
     const signing = signingOf(built.transaction, {
-      coins: means.coins,
+      coins: funds.coins,
       policyKey: { hash: policyKey, path: policyPath },
       policies: [toHex(policy.value.bytes)],
     });
     expect(signing.ok && signing.value.paths).toContainEqual(policyPath);
     const signed = signedFor(built, policyKey);
-    expect(await judged(signed, [carrier, ...means.coins.map(({ utxo }) => utxo)])).toEqual([]);
+    expect(await judged(signed, [carrier, ...funds.coins.map(({ utxo }) => utxo)])).toEqual([]);
   });
 
   it("puts a reference script into the first payment, and decoding lists it with its place", async () => {
     const intent: PaymentIntent = { payments: [{ address: bob.base, lovelace: 0n }], referencePolicy: template };
-    const { built, decoded } = await live(intent, meansOf(threeCoins()));
+    const { built, decoded } = await live(intent, walletFunds(threeCoins()));
     const output = csl.Transaction.from_bytes(built.transaction).body().outputs().get(0);
     expect(output.script_ref()?.is_native_script()).toBe(true);
     const policy = policyOfTemplate(template, policyKey);
@@ -255,14 +258,14 @@ describe("minting", () => {
     expect(JSON.stringify(scripts)).toContain(`"${policyKey}"`);
     expect(JSON.stringify(decodedView(messaged(decoded), undefined, true).witness_count.scripts))
       .toMatch(/"addr_shared_vkh1/);
-    expect(codeOf({ ...intent, payments: [] }, meansOf(threeCoins()))).toBe("created_invalid_transaction");
+    expect(codeOf({ ...intent, payments: [] }, walletFunds(threeCoins()))).toBe("created_invalid_transaction");
   });
 
   it("is refused with the code of the reason", () => {
-    const mint = (more: object, means = meansOf(threeCoins())) =>
-      codeOf({ mintBurn: [{ policy: { template }, name: "aa", quantity: 5n, operation: "mint", ...more }] }, means);
+    const mint = (more: object, funds = walletFunds(threeCoins())) =>
+      codeOf({ mintBurn: [{ policy: { template }, name: "aa", quantity: 5n, operation: "mint", ...more }] }, funds);
     expect(mint({})).toBe("built");
-    expect(mint({}, meansOf(threeCoins(), { policyKey: undefined }))).toBe("missing_policy_public_key");
+    expect(mint({}, walletFunds(threeCoins(), { policyKey: undefined }))).toBe("missing_policy_public_key");
     expect(mint({ policy: { template: { all: ["cosigner#0", "cosigner#1"] } } })).toBe(
       "created_wrong_policy_script_template",
     );
@@ -281,16 +284,16 @@ describe("minting", () => {
     const intent: PaymentIntent = {
       mintBurn: [{ policy: { template: timed }, name: "aa", quantity: 5n, operation: "mint" }],
     };
-    expect(codeOf(intent, meansOf(threeCoins()))).toBe("validity_interval_not_inside_script_timelock");
+    expect(codeOf(intent, walletFunds(threeCoins()))).toBe("validity_interval_not_inside_script_timelock");
     const validity = { from: { quantity: 400n, unit: "slot" }, before: { quantity: 8_500n, unit: "second" } } as const;
-    const { decoded } = await live({ ...intent, validity }, meansOf(threeCoins()));
+    const { decoded } = await live({ ...intent, validity }, walletFunds(threeCoins()));
     expect(decoded.validity).toEqual({ from: 400n, before: 9_000n });
   });
 });
 
 describe("validity", () => {
   it("is two hours from now by default", () => {
-    expect(build({ metadata: "a0" }, meansOf(threeCoins())).validTo).toBe(setting.slot + 7200);
+    expect(build({ metadata: "a0" }, walletFunds(threeCoins())).validTo).toBe(setting.slot + 7200);
   });
 
   it("must begin before it ends", () => {
@@ -300,7 +303,7 @@ describe("validity", () => {
           metadata: "a0",
           validity: { from: { quantity: from, unit: "slot" }, before: { quantity: before, unit: "slot" } },
         },
-        meansOf(threeCoins()),
+        walletFunds(threeCoins()),
       );
     expect(code(400n, 600n)).toBe("built");
     expect(code(600n, 600n)).toBe("invalid_validity_bounds");
@@ -316,7 +319,7 @@ describe("metadata", () => {
     });
     if (!metadata.ok) throw new Error(metadata.error.message);
     const hex = toHex(encodeMetadata(metadata.value));
-    const { built, decoded } = await live({ metadata: hex }, meansOf(threeCoins()));
+    const { built, decoded } = await live({ metadata: hex }, walletFunds(threeCoins()));
     expect(built.selection.metadata).toBe(hex);
     expect(decoded.metadata).toBe(hex);
   });
@@ -325,25 +328,25 @@ describe("metadata", () => {
 describe("estimated fees", () => {
   it("cover the range of different choices, and include minimum and deposit", () => {
     const coins = Array.from({ length: 200 }, (_, i) => ownCoin(i, BigInt(1 + i % 30) * ada));
-    const means = meansOf(coins, { account: accountOf() });
+    const funds = walletFunds(coins, { account: accountOf() });
     const intent: PaymentIntent = {
       payments: [{ address: bob.base, lovelace: 40n * ada }],
       delegations: [{ pool, index: 0 }],
     };
-    const estimate = estimateFees({ ...setting, intent, means, seed: 1 });
+    const estimate = estimateFees({ ...setting, intent, funds, seed: 1 });
     expect(estimate).toMatchObject({ ok: true, value: { deposit: 2n * ada, minimums: [986_990n] } });
     if (!estimate.ok) return;
     const { least, most } = estimate.value;
     expect(least < most).toBe(true);
-    const { fee } = build(intent, means, { seed: 4 });
+    const { fee } = build(intent, funds, { seed: 4 });
     expect(least <= fee && fee <= most).toBe(true);
   });
 });
 
 describe("decoding", () => {
   it("lists what has to be looked up, and refuses other bytes", () => {
-    const means = meansOf(threeCoins());
-    const { transaction, selection } = build({ payments: [{ address: bob.base, lovelace: 40n * ada }] }, means);
+    const funds = walletFunds(threeCoins());
+    const { transaction, selection } = build({ payments: [{ address: bob.base, lovelace: 40n * ada }] }, funds);
     const lookups = lookupsOf(transaction);
     expect(lookups.ok && lookups.value.inputs).toHaveLength(selection.inputs.length);
     expect(lookups.ok && lookups.value.addresses).toEqual([bob.base, addressAt(0, 1)]);
@@ -380,9 +383,9 @@ describe("decoding", () => {
   });
 
   it("detects own inputs and outputs, and counts signatures at any stage", () => {
-    const means = meansOf(threeCoins());
-    const { transaction } = build({ payments: [{ address: bob.base, lovelace: 40n * ada }] }, means);
-    const decode = (bytes: Uint8Array, owns = { addresses: means.change, coins: means.coins }) => {
+    const funds = walletFunds(threeCoins());
+    const { transaction } = build({ payments: [{ address: bob.base, lovelace: 40n * ada }] }, funds);
+    const decode = (bytes: Uint8Array, owns = { addresses: funds.change, coins: funds.coins }) => {
       const result = decodeTransaction({ transaction: bytes, network: 0, keyDeposit: 2n * ada, owns });
       if (!result.ok) throw new Error(result.error.message);
       return result.value;

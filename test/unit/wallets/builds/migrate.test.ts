@@ -15,11 +15,11 @@ import type { OwnCoin, WalletFunds } from "#src/wallets/builds/types.ts";
 import {
   accountOf,
   judged,
-  meansOf,
   ownCoin,
   setting,
   signedBy,
   stakeKey,
+  walletFunds,
 } from "../../../support/wallets/fundedWallet.ts";
 import { assetId, person } from "../../../support/wallets/person.ts";
 import { cases } from "../../../support/base/longTests.ts";
@@ -30,7 +30,7 @@ const targets = [bob.base, carol.enterprise].map((address) => ({ address, path: 
 const account = { kind: "key", hash: stakeKey } as const;
 
 function migrated(coins: readonly OwnCoin[], more: Partial<WalletFunds> = {}) {
-  const result = migrate({ ...setting, means: { ...meansOf(coins), change: targets, ...more } });
+  const result = migrate({ ...setting, funds: { ...walletFunds(coins), change: targets, ...more } });
   if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
   return result.value.map((transaction) => {
     const { inputs, outputs, fee, withdrawals = new Map<string, bigint>() } = scanTransaction(transaction);
@@ -43,7 +43,7 @@ function migrated(coins: readonly OwnCoin[], more: Partial<WalletFunds> = {}) {
 }
 
 function refusal(coins: readonly OwnCoin[]) {
-  const result = migrate({ ...setting, means: { ...meansOf(coins), change: targets } });
+  const result = migrate({ ...setting, funds: { ...walletFunds(coins), change: targets } });
   return result.ok ? undefined : result.error.code;
 }
 

@@ -26,12 +26,12 @@ import { cases } from "../../../support/base/longTests.ts";
 import {
   accountOf,
   judged,
-  meansOf,
   ownCoin,
   policyKey,
   setting,
   signedFor,
   stakeKey,
+  walletFunds,
 } from "../../../support/wallets/fundedWallet.ts";
 import { assetId, coin, person } from "../../../support/wallets/person.ts";
 
@@ -39,8 +39,8 @@ const bob = person("bob");
 const ada = 1_000_000n;
 const MOST = (1n << 64n) - 1n;
 
-function build(intent: PaymentIntent, means: WalletFunds, seed = 1): ConstructedTransaction {
-  const built = construct({ ...setting, intent, means, seed });
+function build(intent: PaymentIntent, funds: WalletFunds, seed = 1): ConstructedTransaction {
+  const built = construct({ ...setting, intent, funds, seed });
   if (!built.ok) throw new Error(`${built.error.code}: ${built.error.message}`);
   return built.value;
 }
@@ -51,14 +51,14 @@ describe("a Byron wallet", () => {
   const addresses = keys.map((parts, i) =>
     byronAddress({ ...parts, ...(i === 2 ? { attributes: { 1: new Uint8Array(30) } } : {}) })
   );
-  const means: WalletFunds = {
+  const funds: WalletFunds = {
     coins: [0, 0, 1, 2].map((i) => ({ utxo: coin(addresses[i]!, 10n * ada), path: [i] })),
     change: [{ address: addresses[0]!, path: [0] }],
   };
 
   it("is spent from with a bootstrap witness for each address, at the minimum fee", async () => {
-    const built = build({ payments: [{ address: bob.base, lovelace: 38n * ada }] }, means);
-    const signing = signingOf(built.transaction, { coins: means.coins });
+    const built = build({ payments: [{ address: bob.base, lovelace: 38n * ada }] }, funds);
+    const signing = signingOf(built.transaction, { coins: funds.coins });
     if (!signing.ok) throw new Error(signing.error.message);
     expect(signing.value).toMatchObject({ hash: built.txHash, paths: [] });
     expect(signing.value.byron).toHaveLength(3);
@@ -71,7 +71,7 @@ describe("a Byron wallet", () => {
     expect(addWitnesses(once, { bootstraps })).toEqual(once);
     expect(once.length).toBe(built.size);
     expect(built.fee).toBe(minFee(mainnetParameters, { size: built.size - 1 }));
-    expect(await judged(once, means.coins.map(({ utxo }) => utxo))).toEqual([]);
+    expect(await judged(once, funds.coins.map(({ utxo }) => utxo))).toEqual([]);
     const decoded = decodeTransaction({
       transaction: once,
       network: 0,
@@ -92,8 +92,8 @@ describe("a wallet with many assets", () => {
       ownCoin(1, 40n * ada, new Map([...rich(60, 150), [same, MOST]])),
       ownCoin(2, 5n * ada, new Map([[same, 7n]])),
     ];
-    const means = meansOf(coins);
-    const built = build({ payments: [{ address: bob.base, lovelace: 30n * ada }] }, means);
+    const funds = walletFunds(coins);
+    const built = build({ payments: [{ address: bob.base, lovelace: 30n * ada }] }, funds);
     expect(built.selection.change.length).toBeGreaterThan(2);
     const quantities = built.selection.change.flatMap(({ assets }) =>
       assets.filter(([asset]) => asset === same).map(([, n]) => n)
@@ -106,8 +106,8 @@ describe("a wallet with many assets", () => {
   it("pays an asset out of several coins and keeps the rest", async () => {
     const asset = assetId(3, 3);
     const coins = [5n, 6n, 7n].map((n, i) => ownCoin(i, 4n * ada, new Map([[asset, n], [assetId(4, i), 1n]])));
-    const means = meansOf(coins);
-    const built = build({ payments: [{ address: bob.base, lovelace: 0n, assets: [[asset, 17n]] }] }, means);
+    const funds = walletFunds(coins);
+    const built = build({ payments: [{ address: bob.base, lovelace: 0n, assets: [[asset, 17n]] }] }, funds);
     const kept = sumValues(
       built.selection.change.map(({ lovelace, assets }) => ({ lovelace, assets: new Map(assets) })),
     );
@@ -121,11 +121,11 @@ describe("a wallet of many coins", () => {
   const many = Array.from({ length: 10_000 }, (_, i) => ownCoin(i, BigInt(1_000_000 + (i * 7_919) % 50_000_000)));
 
   it("selects different coins each time, and makes change about as large as the payment", () => {
-    const means = meansOf(many);
+    const funds = walletFunds(many);
     const chosen = new Set<string>();
     const changes: bigint[] = [];
     for (let seed = 0; seed < 12; seed++) {
-      const { spends, selection } = build({ payments: [{ address: bob.base, lovelace: 200n * ada }] }, means, seed);
+      const { spends, selection } = build({ payments: [{ address: bob.base, lovelace: 200n * ada }] }, funds, seed);
       chosen.add(spends.map(({ txHash }) => txHash).join());
       changes.push(selection.change.reduce((sum, one) => sum + one.lovelace, 0n));
     }
@@ -136,11 +136,11 @@ describe("a wallet of many coins", () => {
   it("reports that a transaction would be too large, for any selection", () => {
     const dust = Array.from({ length: 10_000 }, (_, i) => ownCoin(i, ada));
     const intent = { payments: [{ address: bob.base, lovelace: 5_000n * ada }] };
-    expect(construct({ ...setting, intent, means: meansOf(dust) })).toMatchObject({
+    expect(construct({ ...setting, intent, funds: walletFunds(dust) })).toMatchObject({
       ok: false,
       error: { code: "transaction_is_too_big" },
     });
-    const round = construct({ ...setting, intent, means: meansOf(dust, { selection: "round-robin" }) });
+    const round = construct({ ...setting, intent, funds: walletFunds(dust, { selection: "round-robin" }) });
     expect(round).toMatchObject({ ok: false, error: { code: "transaction_is_too_big" } });
   });
 
@@ -148,7 +148,7 @@ describe("a wallet of many coins", () => {
     const coins = Array.from({ length: 100 }, (_, i) => ownCoin(i, 10n * ada));
     const payments = coins.map(() => ({ address: bob.base, lovelace: 3n * ada }));
     for (const selection of ["per-output", "round-robin"] as const) {
-      const built = build({ payments }, meansOf(coins, { selection }));
+      const built = build({ payments }, walletFunds(coins, { selection }));
       expect(built.selection.outputs).toHaveLength(100);
       expect(built.selection.change.length).toBeLessThan(60);
       expect(await judged(signedFor(built), coins.map(({ utxo }) => utxo))).toEqual([]);
@@ -157,7 +157,7 @@ describe("a wallet of many coins", () => {
 
   it("still pays what a transaction of the maximum size can", async () => {
     const dust = Array.from({ length: 2_000 }, (_, i): OwnCoin => ({ ...ownCoin(i % 3, ada), path: [i] }));
-    const built = build({ payments: [{ address: bob.base, lovelace: 300n * ada }] }, meansOf(dust));
+    const built = build({ payments: [{ address: bob.base, lovelace: 300n * ada }] }, walletFunds(dust));
     expect(built.selection.inputs.length).toBeGreaterThan(300);
     expect(await judged(signedFor(built), dust.map(({ utxo }) => utxo))).toEqual([]);
   });
@@ -199,7 +199,7 @@ describe("any intent", () => {
             rewards,
             ...(state.registered ? { pool: "cd".repeat(28), drep: { kind: "no confidence" } } : {}),
           });
-          const means = meansOf(coins, { account, selection });
+          const funds = walletFunds(coins, { account, selection });
           const intent: PaymentIntent = {
             payments: pays.map((amount) => ({ address: bob.base, lovelace: amount })),
             mintBurn: mints.map((one): MintBurn => ({ ...one, policy: { template: "cosigner#0" } })),
@@ -208,7 +208,7 @@ describe("any intent", () => {
             withdrawal: state.withdraws ? "self" : undefined,
             metadata,
           };
-          const built = construct({ ...setting, intent, means, seed });
+          const built = construct({ ...setting, intent, funds, seed });
           const outcome = built.ok ? "built" : built.error.code;
           outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
           if (!built.ok) return;

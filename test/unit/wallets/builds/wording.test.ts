@@ -5,7 +5,7 @@ import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { construct } from "#src/wallets/builds/construct.ts";
 import type { PaymentIntent, WalletFunds } from "#src/wallets/builds/types.ts";
 import { readMetadata } from "#src/cardano/metadata/json.ts";
-import { accountOf, meansOf, ownCoin, policyKey, setting } from "../../../support/wallets/fundedWallet.ts";
+import { accountOf, ownCoin, policyKey, setting, walletFunds } from "../../../support/wallets/fundedWallet.ts";
 import { person } from "../../../support/wallets/person.ts";
 
 const ada = 1_000_000n;
@@ -22,7 +22,7 @@ const mint = (more: object): PaymentIntent => ({
   mintBurn: [{ policy: { template: "cosigner#0" }, name: "aa", quantity: 5n, operation: "mint", ...more }],
 });
 
-const cases: readonly (readonly [code: string, words: string, intent: PaymentIntent, means?: Partial<WalletFunds>])[] =
+const cases: readonly (readonly [code: string, words: string, intent: PaymentIntent, funds?: Partial<WalletFunds>])[] =
   [
     [
       "created_invalid_transaction",
@@ -147,8 +147,8 @@ it.each(cases.map(([code, words, intent, more]) => ({ code, words, intent, more 
     intent,
     more,
   }) => {
-    const means = meansOf(coins, { account: accountOf(), policyKey, ...more });
-    const built = construct({ ...setting, parameters: mainnetParameters, intent, means });
+    const funds = walletFunds(coins, { account: accountOf(), policyKey, ...more });
+    const built = construct({ ...setting, parameters: mainnetParameters, intent, funds });
     expect(built.ok ? "built" : built.error).toMatchObject({ code, message: expect.stringContaining(words) });
   },
 );

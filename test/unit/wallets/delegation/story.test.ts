@@ -342,8 +342,8 @@ describe("a stake credential", () => {
                 { type: "QUIT", withdrawing: true },
               ] as const
             ) {
-              const standing = { ...truth, rewards: now.rewards[index] ?? 0n };
-              expect(view.can(intent)).toBe(refusalOf(standing, intent) === undefined);
+              const account = { ...truth, rewards: now.rewards[index] ?? 0n };
+              expect(view.can(intent)).toBe(refusalOf(account, intent) === undefined);
             }
           }
         }
@@ -365,18 +365,18 @@ describe("a stake credential", () => {
 });
 
 describe("the actions of an account", () => {
-  const standing = { registered: true, pool: "11", drep: "abstain", rewards: 5n };
+  const account = { registered: true, pool: "11", drep: "abstain", rewards: 5n };
   it("joins another pool, not the same; votes again, not the same; quits with no rewards left", () => {
-    expect(refusalOf(standing, { type: "JOIN", pool: "22" })).toBeUndefined();
-    expect(refusalOf(standing, { type: "JOIN", pool: "11" })).toBe("pool_already_joined");
-    expect(refusalOf(standing, { type: "JOIN", pool: "11", drep: "abstain" })).toBe("pool_already_joined_same_vote");
-    expect(refusalOf(standing, { type: "JOIN", pool: "11", drep: "no_confidence" })).toBeUndefined();
-    expect(refusalOf(standing, { type: "CAST", drep: "abstain" })).toBe("same_vote");
-    expect(refusalOf(standing, { type: "CAST", drep: "no_confidence" })).toBeUndefined();
-    expect(refusalOf(standing, { type: "QUIT", withdrawing: false })).toBe("non_null_rewards");
-    expect(refusalOf(standing, { type: "QUIT", withdrawing: true })).toBeUndefined();
-    expect(refusalOf({ ...standing, rewards: 0n }, { type: "QUIT", withdrawing: false })).toBeUndefined();
-    expect(refusalOf({ ...standing, registered: false }, { type: "QUIT", withdrawing: true })).toBe(
+    expect(refusalOf(account, { type: "JOIN", pool: "22" })).toBeUndefined();
+    expect(refusalOf(account, { type: "JOIN", pool: "11" })).toBe("pool_already_joined");
+    expect(refusalOf(account, { type: "JOIN", pool: "11", drep: "abstain" })).toBe("pool_already_joined_same_vote");
+    expect(refusalOf(account, { type: "JOIN", pool: "11", drep: "no_confidence" })).toBeUndefined();
+    expect(refusalOf(account, { type: "CAST", drep: "abstain" })).toBe("same_vote");
+    expect(refusalOf(account, { type: "CAST", drep: "no_confidence" })).toBeUndefined();
+    expect(refusalOf(account, { type: "QUIT", withdrawing: false })).toBe("non_null_rewards");
+    expect(refusalOf(account, { type: "QUIT", withdrawing: true })).toBeUndefined();
+    expect(refusalOf({ ...account, rewards: 0n }, { type: "QUIT", withdrawing: false })).toBeUndefined();
+    expect(refusalOf({ ...account, registered: false }, { type: "QUIT", withdrawing: true })).toBe(
       "not_delegating_to",
     );
   });

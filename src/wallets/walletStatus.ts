@@ -14,7 +14,7 @@ type SyncState =
   | { readonly status: "not_responding" };
 
 /** A wallet's state, and the block up to which it is read. */
-export interface WalletStanding {
+export interface WalletStatus {
   readonly state: SyncState;
   readonly tip: Tip;
 }
@@ -47,8 +47,8 @@ export function syncState(at: { readonly slot: number }, tipSlot: number, tolera
   return { status: "syncing", progress: { quantity, unit: "percent" } };
 }
 
-/** Standings of wallets by id. `silent` are those whose actors do not answer. */
-export function walletStandings(
+/** Status of wallets by id. `silent` are those whose actors do not answer. */
+export function walletStatuses(
   { places, silent, networkTip }: {
     readonly places: ReadonlyMap<string, ReadPlace>;
     readonly silent: ReadonlySet<string>;
@@ -56,7 +56,7 @@ export function walletStandings(
   },
   ids: readonly string[],
   tolerance: SyncTolerance,
-): ReadonlyMap<string, WalletStanding> {
+): ReadonlyMap<string, WalletStatus> {
   return new Map(ids.map((id) => {
     const place = places.get(id);
     const tip = place?.at ?? { ...origin, height: 0 };

@@ -20,7 +20,7 @@ import {
 import { lockWallet } from "#src/wallets/rows.ts";
 import { clearLimit } from "#src/wallets/spending.ts";
 
-export interface WalletLifeOptions {
+export interface WalletLifecycleOptions {
   readonly store: Store;
   readonly derive: DeriveCredentials;
   readonly deriveSlice: DeriveHashes;
@@ -32,8 +32,9 @@ export interface WalletLifeOptions {
 /** A wallet's entry for the index, from its rows. */
 export interface Begun {
   /** How often it was created. */
-  readonly life: number;
-  readonly birth: Point;
+  readonly incarnation: number;
+  /** The block after which the chain is read for it. */
+  readonly start: Point;
   readonly spec: IndexedWallet;
 }
 
@@ -60,50 +61,50 @@ const AGAIN_MS = 500;
  * does nothing for a wallet that is in the index. Large pools take longer than an attempt may last and are derived in
  * slices, for one wallet of the process after the other, so that the first wallet is ready long before the last.
  */
-export function beginner({ store, derive, deriveSlice, wake }: WalletLifeOptions): Beginning {
+export function beginner({ store, derive, deriveSlice, wake }: WalletLifecycleOptions): Beginning {
   const great = new SerialWork();
 
-  const enter = async (wallet: string, life: number, prepared: NewWallet) => {
+  const enter = async (wallet: string, incarnation: number, prepared: NewWallet) => {
     await store.sql.begin(async (sql) => {
       // a concurrent DELETE waits for this lock, and removes the wallet afterwards
-      if (!(await lockWallet(sql, wallet, life))) return;
-      const begun = await beginWallet(sql, { ...prepared, life }, enrol);
+      if (!(await lockWallet(sql, wallet, incarnation))) return;
+      const begun = await beginWallet(sql, { ...prepared, incarnation }, enrol);
       if (!begun.ok) throw new Error(begun.error.message);
     });
     wake();
   };
 
   return async (input, specOf) => {
-    const { wallet, life } = beginInput.parse(input);
-    const begun = { type: "BEGUN", life };
+    const { wallet, life: incarnation } = beginInput.parse(input);
+    const begun = { type: "BEGUN", life: incarnation };
     const known = await specOf(wallet);
     // its rows in the index are written in the transaction that enrols it
-    if (known?.life !== life || await isEnrolled(store.sql, WALLET_PROJECTION, wallet)) return begun;
-    const { spec, birth } = known;
+    if (known?.incarnation !== incarnation || await isEnrolled(store.sql, WALLET_PROJECTION, wallet)) return begun;
+    const { spec, start } = known;
     if (spec.kind === "random" || spec.gap <= GREAT_GAP) {
-      await enter(wallet, life, await prepareWallet(spec, birth, derive));
+      await enter(wallet, incarnation, await prepareWallet(spec, start, derive));
       return begun;
     }
-    const done = await great.advance(`${wallet} ${life}`, async (forgotten, pass) => {
-      const there = await deriveSlices(store.sql, spec, life, spec.gap + SPARE, deriveSlice, forgotten);
+    const done = await great.advance(`${wallet} ${incarnation}`, async (forgotten, pass) => {
+      const there = await deriveSlices(store.sql, spec, incarnation, spec.gap + SPARE, deriveSlice, forgotten);
       // Its rows are written while the next wallet is derived.
       pass();
-      if (there) await enter(wallet, life, { spec, birth, stock: { life } });
+      if (there) await enter(wallet, incarnation, { spec, start, stock: { incarnation } });
     }, ATTEMPT_MS);
     return done ? begun : new Unfinished(AGAIN_MS);
   };
 }
 
 /** Effect `end`: removes the wallet from the index, its submissions from its list, its spending limit, and its keys from the vault. */
-export async function ending({ store, vault, wake }: WalletLifeOptions, input: Json): Promise<Event> {
-  const { wallet, life, attempt } = endInput.parse(input);
+export async function ending({ store, vault, wake }: WalletLifecycleOptions, input: Json): Promise<Event> {
+  const { wallet, life: incarnation, attempt } = endInput.parse(input);
   await store.sql.begin(async (sql) => {
     await dismiss(sql, WALLET_PROJECTION, [wallet]);
-    await deleteSlices(sql, { wallet, life });
+    await deleteSlices(sql, { wallet, incarnation });
     await deleteListed(sql, wallet);
     await clearLimit(sql, wallet);
   });
   if (attempt !== null) await vault.erase(attempt);
   wake();
-  return { type: "ENDED", life };
+  return { type: "ENDED", life: incarnation };
 }

@@ -11,7 +11,7 @@ import type { DeadLetters } from "#src/runtime/operations/deadLetters.ts";
 const place = z.int().min(0);
 
 /** Adds `/dead-letters` and the paths below. */
-export function letterEndpoints(app: OpenAPIHono, letters: DeadLetters, kinds: readonly SelectableKind[]): void {
+export function deadLetterEndpoints(app: OpenAPIHono, letters: DeadLetters, kinds: readonly SelectableKind[]): void {
   endpoint(app, "get", "/dead-letters", {
     summary: "Dead letters: events that failed, newest first",
     query: api.deadLettersQuery,

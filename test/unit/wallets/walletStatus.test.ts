@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { systemClock } from "#src/base/clock.ts";
-import { syncState } from "#src/wallets/standing.ts";
+import { syncState } from "#src/wallets/walletStatus.ts";
 
 const tolerance = {
   slots: { zeroTime: 0, zeroSlot: 0, slotLength: 1000 },
