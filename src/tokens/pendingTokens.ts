@@ -4,7 +4,7 @@ import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import { policyOf } from "#src/cardano/value.ts";
 import { type Chainable, chainable, PENDING_SLOT, type PendingToken, pendingToken } from "#src/tokens/index/pending.ts";
 import { cageProjection, requestsIn, scriptOf } from "#src/tokens/index/projection.ts";
-import { contractRefs, readSpentAt, readToken, type TokenStatus } from "#src/tokens/index/read.ts";
+import { contractRefs, readSpentAt, readToken, type TokenLookup } from "#src/tokens/index/read.ts";
 import { spendRedeemers } from "#src/tokens/index/redeemers.ts";
 import { cageScripts } from "#src/contract/script.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -28,7 +28,7 @@ export interface NewestToken extends PendingToken, Pick<Chainable, "conflict"> {
   /** Hashes of the pending transactions on which builds stand, in the order in which a block can hold them. */
   readonly chain: readonly string[];
   /** The status on the ledger. */
-  readonly ledger: TokenStatus;
+  readonly ledger: TokenLookup;
 }
 
 /** Reads a token with its pending transactions. `sql` must see one point of the index; `network` is the network id. */

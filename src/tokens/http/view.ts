@@ -2,7 +2,7 @@
 import type { NewestToken } from "#src/tokens/pendingTokens.ts";
 import { toHex } from "#src/base/bytes.ts";
 import type { IndexedTransaction } from "#src/chain/index/transactions.ts";
-import type { OpenRequest, TokenListItem, TokenState, TokenStatus } from "#src/tokens/index/read.ts";
+import type { OpenRequest, TokenListItem, TokenLookup, TokenState } from "#src/tokens/index/read.ts";
 import type { Cursor } from "#src/chain/index/cursor.ts";
 import type { Operation } from "#src/contract/datum.ts";
 import { bytesText } from "#src/contract/text.ts";
@@ -98,7 +98,7 @@ function quarantineView({ quarantine }: TokenState) {
 }
 
 /** Status and state of a token. */
-export function tokenStatusView(tokenId: string, found: TokenStatus) {
+export function tokenStatusView(tokenId: string, found: TokenLookup) {
   if (!("state" in found)) return { tokenId, status: found.status };
   const { owner, root, utxo } = found.state;
   return { tokenId, ...quarantineView(found.state), owner, root, outputRefId: refText(utxo.ref) };

@@ -9,7 +9,7 @@ import { type ScannedTransaction, spent } from "#src/cardano/block.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Folded, Row, Rows } from "#src/chain/index/projection.ts";
 import { changeOf, type Operation } from "#src/contract/datum.ts";
-import { type OpenRequest, operationOf, requestOf, stateOf, type TokenStatus } from "#src/tokens/index/read.ts";
+import { type OpenRequest, operationOf, requestOf, stateOf, type TokenLookup } from "#src/tokens/index/read.ts";
 import { spendRedeemers } from "#src/tokens/index/redeemers.ts";
 import { bytes, number, text, texts } from "#src/tokens/index/rows.ts";
 import type { Change } from "#src/forestry/trie.ts";
@@ -25,7 +25,7 @@ export interface PendingChange {
 /** What pending transactions change of a token. */
 export interface PendingToken {
   /** The status after them. */
-  readonly after: TokenStatus;
+  readonly after: TokenLookup;
   /** Hash of the last one that changed the state or ended the token; undefined if none did. */
   readonly transaction?: string;
   /** Changes of facts, in the order in which the ledger applies them. */
@@ -77,7 +77,7 @@ export function chainable(
 /** What a fold of pending transactions (`cageProjection` without facts, at `PENDING_SLOT`) says of a token. */
 export function pendingToken(
   token: string,
-  ledger: TokenStatus,
+  ledger: TokenLookup,
   rows: Rows,
   { writes, touched }: Extract<Folded, { type: "done" }>,
 ): PendingToken {
@@ -109,7 +109,7 @@ export function pendingToken(
 }
 
 /** The status after pending transactions; a quarantine of the ledger stays. */
-function statusAfter(ledger: TokenStatus, state: Row | undefined, hasEnded: boolean): TokenStatus {
+function statusAfter(ledger: TokenLookup, state: Row | undefined, hasEnded: boolean): TokenLookup {
   if (!state) return hasEnded ? { status: "ended" } : ledger;
   const reason = "state" in ledger ? ledger.state.quarantine : undefined;
   return {

@@ -34,8 +34,8 @@ export interface TokenListItem extends Pick<TokenState, "token" | "owner" | "roo
   readonly slot: number;
 }
 
-/** A token id's status: never seen, live, quarantined or ended. */
-export type TokenStatus =
+/** What is known of a token's id: never seen, live, quarantined or ended. */
+export type TokenLookup =
   | { readonly status: "unknown" }
   | { readonly status: "ended" }
   | { readonly status: "live" | "quarantined"; readonly state: TokenState };
@@ -106,7 +106,7 @@ export function requestOf(row: Row): OpenRequest {
 }
 
 /** Reads a token's status and state. */
-export async function readToken(sql: Queries, token: string): Promise<TokenStatus> {
+export async function readToken(sql: Queries, token: string): Promise<TokenLookup> {
   const [row] = await sql<Row[]>`
     select s.*, q.reason from token_state s left join token_quarantine q on q.token = s.token and q.to_slot is null
     where s.token = ${token} order by s.from_slot desc, s.to_slot desc nulls first limit 1`;
