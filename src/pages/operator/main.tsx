@@ -74,7 +74,7 @@ function Login() {
 
 const ActorView = lazy(() => import("./actor.tsx").then((module) => module.ActorView), { soon: true });
 const WorkersView = lazy(() => import("./workers.tsx").then((module) => module.WorkersView), { soon: true });
-const LettersView = lazy(() => import("./letters.tsx").then((module) => module.LettersView), { soon: true });
+const LettersView = lazy(() => import("./deadLetters.tsx").then((module) => module.LettersView), { soon: true });
 const WebhooksView = lazy(() => import("./webhooks.tsx").then((module) => module.WebhooksView), { soon: true });
 
 mount({
