@@ -78,11 +78,11 @@ export class WalletReads {
     return this.get(`/${prefix}/${id}/spending-limit`);
   }
 
-  /** The unspent outputs; with `references` each has its transaction and index. */
+  /** The unspent outputs; with `references` each has its transaction, index and CBOR; with `pending` those of pending transactions too. */
   utxos(
     id: string,
     prefix: Prefix = "wallets",
-    query: { readonly references?: "true" } = {},
+    query: { readonly references?: "true"; readonly pending?: "true" } = {},
   ): Promise<Exact<typeof wallets.snapshot>> {
     return this.get(`/${prefix}/${id}/utxo`, query);
   }
