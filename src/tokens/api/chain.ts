@@ -11,7 +11,7 @@ export const MOST_OUTPUTS = 10_000;
 export const EVALUATE_BYTES = 524_288;
 
 const cborHex = z.string().regex(/^([0-9a-fA-F]{2})+$/, "expected hexadecimal CBOR");
-const integer = z.int();
+const integer = z.bigint().meta({ type: "integer" });
 const ratio = z.object({ numerator: integer, denominator: integer });
 const units = z.object({ memory: integer, steps: integer });
 const point = tip.pick({ slot: true, hash: true }).meta({
