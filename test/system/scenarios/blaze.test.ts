@@ -11,6 +11,7 @@ import { ApiError } from "#src/client/http.ts";
 import { TokenClient } from "#src/client/tokens.ts";
 import { until } from "../../support/base/until.ts";
 import { agrees, refusesSaying } from "../../support/plutus/scripts.ts";
+import { http } from "../../support/service/user.ts";
 import { PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 
 const ADA = 1_000_000n;
@@ -230,6 +231,17 @@ describe("Blaze", () => {
     const { paymentPart } = wallet.address.getProps();
     const foreign = Core.addressFromCredential(Core.NetworkId.Mainnet, Core.Credential.fromCore(paymentPart!));
     expect(await refusal(provider.getUnspentOutputs(foreign))).toMatchObject({ status: 400, code: "bad_address" });
+    const chain = new ChainClient(scenario.arbor.tokens);
+    const reward = Core.RewardAddress.fromCredentials(0, Core.Credential.fromCore(paymentPart!).toCore()).toAddress();
+    expect(await refusal(provider.getUnspentOutputs(reward))).toMatchObject({ status: 400, code: "bad_address" });
+    expect(await refusal(chain.evaluate("00"))).toMatchObject({ status: 400, code: "undecodable" });
+    expect(await refusal(chain.evaluate("00".repeat(300_000)))).toMatchObject({ status: 413, code: "body_too_large" });
+    // more references than one request may name
+    const many = Array.from({ length: 201 }, (_, i) => `${"cd".repeat(32)}-${i}`);
+    expect(await chain.namedOutputs(many)).toEqual([]);
+    const tooMany = await http(scenario.arbor.tokens, "POST", "/chain/outputs", { outputRefs: many });
+    expect([tooMany.status, tooMany.body.code]).toEqual([400, "bad_request"]);
+
     const [coin] = await wallet.getUnspentOutputs();
     const tx = await blaze.newTransaction().payLovelace(fresh(), 2n * ADA).complete();
     const unsigned = await refusal(provider.postTransactionToChain(tx));
