@@ -1,11 +1,7 @@
 /** The typed client of the chain behind the token service: for programs that build their own transactions. */
-import type { z } from "zod";
 import type * as api from "#src/tokens/api/chain.ts";
-import type { Messaged } from "#src/base/json.ts";
+import type { Exact } from "#src/client/exact.ts";
 import { call, queryText } from "#src/client/http.ts";
-
-/** The JSON type of a schema: integers are `number`, or `bigint` past 2^53. */
-type Exact<S extends z.ZodType> = Messaged<z.output<S>>;
 
 export type ChainParameters = Exact<typeof api.chainParameters>;
 export type ChainOutputs = Exact<typeof api.chainOutputs>;

@@ -8,13 +8,13 @@ import type * as spending from "#src/wallets/api/spending.ts";
 import type * as wallets from "#src/wallets/api/wallets.ts";
 import { answer, call, type Query, queryText } from "#src/client/http.ts";
 import { dataOf, follow } from "#src/client/sse.ts";
+import type { Exact } from "#src/client/exact.ts";
 import type {
   Asset,
   Block,
   ByronWallet,
   Drep,
   EventOptions,
-  Exact,
   FeeEstimate,
   NetworkInformation,
   Page,
