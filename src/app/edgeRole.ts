@@ -24,7 +24,7 @@ import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { CLIENT, PAGES } from "#src/app/pages.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
-import { type AppContext, listen, tokenBuildOptions, urlOf } from "#src/app/context.ts";
+import { type AppContext, listen, tokenBuildOptions, urlOf, WAKE_FOLLOWER } from "#src/app/context.ts";
 import { operatorPort, tokenPort, walletPort, walletUiPort } from "#src/app/ports.ts";
 import { type EdgeServices, walletService } from "#src/app/walletRole.ts";
 
@@ -78,7 +78,7 @@ function tokenService(context: AppContext, shared: EdgeServices) {
 
 /** What the token service and a signing service depend on. */
 export function tokenEdgeOptions(context: AppContext, { ask, events, health }: EdgeServices): TokenEdgeOptions {
-  const { store, options, builders, port, log } = context;
+  const { store, bus, options, builders, port, log } = context;
   return {
     store,
     networkId: context.networkId,
@@ -94,6 +94,7 @@ export function tokenEdgeOptions(context: AppContext, { ask, events, health }: E
     log,
     port,
     events,
+    wake: () => bus.publish(WAKE_FOLLOWER, null),
   };
 }
 

@@ -15,7 +15,7 @@ import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
-import { type AppContext, holdProcessLease, listen, StartError, urlOf, WAKE_FOLLOWER } from "#src/app/context.ts";
+import { type AppContext, holdProcessLease, listen, StartError, urlOf } from "#src/app/context.ts";
 import { tokenEdgeOptions } from "#src/app/edgeRole.ts";
 import { partitionsCheck } from "#src/app/health.ts";
 import { signerPorts } from "#src/app/ports.ts";
@@ -48,7 +48,6 @@ export async function startSignerRole(context: AppContext): Promise<void> {
     countSpending: (wallet: string, transactions: readonly Uint8Array[]) =>
       countSpending({ store, port, networkId }, wallet, transactions),
     presence,
-    wake: () => bus.publish(WAKE_FOLLOWER, null),
     hosts: [...options.hosts, signers.host],
     ...(topupUrl === undefined ? {} : { faucet: httpFaucet(topupUrl) }),
     ...(signers.token === undefined ? {} : { token: signers.token }),

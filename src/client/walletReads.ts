@@ -8,13 +8,13 @@ import type * as spending from "#src/wallets/api/spending.ts";
 import type * as wallets from "#src/wallets/api/wallets.ts";
 import { answer, call, type Query, queryText } from "#src/client/http.ts";
 import { dataOf, follow } from "#src/client/sse.ts";
+import type { Exact } from "#src/client/exact.ts";
 import type {
   Asset,
   Block,
   ByronWallet,
   Drep,
   EventOptions,
-  Exact,
   FeeEstimate,
   NetworkInformation,
   Page,
@@ -78,11 +78,11 @@ export class WalletReads {
     return this.get(`/${prefix}/${id}/spending-limit`);
   }
 
-  /** The unspent outputs; with `references` each has its transaction and index. */
+  /** The unspent outputs; with `references` each has its transaction, index and CBOR; with `pending` those of pending transactions too. */
   utxos(
     id: string,
     prefix: Prefix = "wallets",
-    query: { readonly references?: "true" } = {},
+    query: { readonly references?: "true"; readonly pending?: "true" } = {},
   ): Promise<Exact<typeof wallets.snapshot>> {
     return this.get(`/${prefix}/${id}/utxo`, query);
   }

@@ -1,5 +1,4 @@
 /** Types of the wallet service's answers. */
-import type { z } from "zod";
 import type * as addresses from "#src/wallets/api/addresses.ts";
 import type * as assets from "#src/wallets/api/assets.ts";
 import type * as dreps from "#src/wallets/api/dreps.ts";
@@ -9,11 +8,8 @@ import type * as pools from "#src/wallets/api/pools.ts";
 import type * as seen from "#src/wallets/api/seen.ts";
 import type * as transactions from "#src/wallets/api/transactions.ts";
 import type * as wallets from "#src/wallets/api/wallets.ts";
-import type { Messaged } from "#src/base/json.ts";
+import type { Exact } from "#src/client/exact.ts";
 import type { FollowOptions } from "#src/client/sse.ts";
-
-/** The JSON type of a schema: integers are `number`, or `bigint` past 2^53. */
-export type Exact<S extends z.ZodType> = Messaged<z.output<S>>;
 
 export type Wallet = Exact<typeof wallets.wallet>;
 export type ByronWallet = Exact<typeof wallets.byronWallet>;

@@ -23,11 +23,11 @@ import type * as transactions from "#src/wallets/api/transactions.ts";
 import type * as wallets from "#src/wallets/api/wallets.ts";
 import type { Json } from "#src/base/json.ts";
 import { WalletReads } from "#src/client/walletReads.ts";
+import type { Exact } from "#src/client/exact.ts";
 import type {
   ByronWallet,
   Constructed,
   Decoded,
-  Exact,
   FeeEstimate,
   Prefix,
   Transaction,

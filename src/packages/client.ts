@@ -20,6 +20,7 @@ export {
 } from "#src/cardano/address.ts";
 export { keyHash, sign, signExtended, verify } from "#src/cardano/keys/signingKey.ts";
 export { readKey, writeKey } from "#src/cardano/keys/keyText.ts";
+export * from "#src/client/chain.ts";
 export * from "#src/client/devnet.ts";
 export { answer, call, type Query, queryText } from "#src/client/http.ts";
 export * from "#src/client/operators.ts";

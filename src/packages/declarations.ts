@@ -47,12 +47,14 @@ const FLAGS = ts.NodeBuilderFlags.NoTruncation | ts.NodeBuilderFlags.InTypeAlias
 export interface Entry {
   readonly file: string;
   readonly specifier: string;
+  /** Packages whose types the declarations may import. */
+  readonly peers: readonly string[];
 }
 
 /**
  * The declarations of entry files, in their order. `folder` is a folder for intermediate files.
  *
- * @throws {Error} where they need a library, or a source has an error.
+ * @throws {Error} where they need a library that is no peer, or a source has an error.
  */
 export function declarationsOf(entries: readonly Entry[], root: string, folder: string): string[] {
   rmSync(folder, { recursive: true, force: true });
@@ -68,6 +70,7 @@ export function declarationsOf(entries: readonly Entry[], root: string, folder: 
     true,
     { afterDeclarations: [computedTypes(program.getTypeChecker())] },
   );
+  for (const peer of new Set(entries.flatMap(({ peers }) => peers))) writePeer(program, peer, root, folder);
   const config = path.join(folder, "tsconfig.json");
   const files = entries.map(({ file }, i) => {
     const declared = path.relative(root, file).replaceAll(path.sep, "/").replace(/\.ts$/, ".js");
@@ -81,11 +84,34 @@ export function declarationsOf(entries: readonly Entry[], root: string, folder: 
     const specifier = entries[i]?.specifier ?? "";
     const code = bundle.replace(/\/\*[\s\S]*?\*\//g, "");
     const foreign = [...code.matchAll(/\bfrom ['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/g)]
-      .map(([, from, imported]) => from ?? imported);
+      .map(([, from, imported]) => from ?? imported)
+      .filter((name) => name === undefined || !entries[i]?.peers.includes(name));
     if (foreign.length > 0) throw new Error(`the types of ${specifier} need ${foreign.join(", ")}`);
     // the examples of the sources import the files of the sources
     return bundle.replace(/"\.\/src\/[^"]+\.ts"/g, `"${specifier}"`);
   });
+}
+
+/**
+ * Writes a package whose exports have the names of a peer's and nothing else: the bundler reads every declaration that it can
+ * reach, and those of a peer lead to packages that are not installed.
+ */
+function writePeer(program: ts.Program, peer: string, root: string, folder: string): void {
+  const { resolvedModule } = ts.resolveModuleName(peer, path.join(root, "src/packages/pack.ts"), OPTIONS, ts.sys);
+  const source = resolvedModule && program.getSourceFile(resolvedModule.resolvedFileName);
+  const checker = program.getTypeChecker();
+  const module = source && checker.getSymbolAtLocation(source);
+  if (!module) throw new Error(`no entry imports ${peer}`);
+  const named = (symbol: ts.Symbol): string => {
+    const known = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+    if (!(known.flags & ts.SymbolFlags.ValueModule)) return `export declare class ${symbol.name} {}`;
+    const members = checker.getExportsOfModule(known).map(({ name }) => `class ${name} {}`);
+    return `export declare namespace ${symbol.name} { ${members.join(" ")} }`;
+  };
+  const stub = path.join(folder, "node_modules", peer);
+  mkdirSync(stub, { recursive: true });
+  writeFileSync(path.join(stub, "package.json"), JSON.stringify({ name: peer, version: "0.0.0", types: "index.d.ts" }));
+  writeFileSync(path.join(stub, "index.d.ts"), checker.getExportsOfModule(module).map(named).join("\n"));
 }
 
 /** Replaces references to computed types with the types. Values of machines are left out: only their types are used. */

@@ -43,6 +43,8 @@ interface Library {
   readonly keywords: readonly string[];
   /** Whether it loads a part of itself only when that is used, which is a file of its own. */
   readonly lazy: boolean;
+  /** Packages that an entry but the first imports: who uses that entry installs them. */
+  readonly peers?: readonly string[];
 }
 
 const LIBRARIES: readonly Library[] = [
@@ -50,9 +52,15 @@ const LIBRARIES: readonly Library[] = [
     name: "client",
     description:
       "Client of Arbor for browsers, Node and Deno: tokens with facts and proofs, wallets, operators, events",
-    entries: { ".": "client.ts", "./keys": "clientKeys.ts", "./replicas": "clientReplicas.ts" },
+    entries: {
+      ".": "client.ts",
+      "./keys": "clientKeys.ts",
+      "./replicas": "clientReplicas.ts",
+      "./blaze": "clientBlaze.ts",
+    },
     keywords: ["cardano", "wallet", "merkle patricia forestry", "proof", "cip-30"],
     lazy: false,
+    peers: ["@blaze-cardano/sdk"],
   },
   {
     name: "forestry",
@@ -119,10 +127,11 @@ async function declare(libraries: readonly Library[], folder: string): Promise<R
   if (libraries.length === 0) return new Map();
   // libraries of development, which the programs do not need
   const { declarationsOf } = await import("#src/packages/declarations.ts");
-  const entries = libraries.flatMap(({ name, entries }) =>
+  const entries = libraries.flatMap(({ name, entries, peers = [] }) =>
     Object.entries(entries).map(([specifier, source]) => ({
       specifier: nameOf(name) + specifier.slice(1),
       file: path.join(here, source),
+      peers: specifier === "." ? [] : peers,
     }))
   );
   const declarations = declarationsOf(entries, root, folder);
@@ -130,7 +139,7 @@ async function declare(libraries: readonly Library[], folder: string): Promise<R
 }
 
 async function packLibrary(
-  { name, description, entries, keywords, lazy }: Library,
+  { name, description, entries, keywords, lazy, peers = [] }: Library,
   declared: ReadonlyMap<string, string>,
   folder: string,
   dist: string,
@@ -146,7 +155,8 @@ async function packLibrary(
       target: "es2022",
       splitting: lazy,
       chunkNames: `${fileOf(specifier)}-[hash]`,
-      plugins: specifier === "." ? [] : [sharedErrors],
+      plugins: specifier === "." ? [] : [sharedClients],
+      external: specifier === "." ? [] : [...peers],
     });
     const file = path.join(folder, "dist", `${fileOf(specifier)}.js`);
     sizes[specifier] = gzipSync(readFileSync(file), { level: 9 }).length;
@@ -164,6 +174,7 @@ async function packLibrary(
     sideEffects: false,
     exports: { ...Object.fromEntries(exported), "./package.json": "./package.json" },
     files: ["dist"],
+    ...(peers.length === 0 ? {} : optionalPeers(peers, "^")),
   });
 }
 
@@ -217,10 +228,15 @@ async function packPrograms(folder: string, dist: string) {
     keywords: ["cardano", "wallet", "cli"],
     bin: Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, `./bin/${name}.js`])),
     files: ["bin", "dist"],
-    peerDependencies: Object.fromEntries(native.map((name) => [name, manifest.dependencies[name]])),
-    peerDependenciesMeta: Object.fromEntries(native.map((name) => [name, { optional: true }])),
+    ...optionalPeers(native),
   });
 }
+
+/** Packages that some uses need, in the versions of this checkout; `range` goes before each version. */
+const optionalPeers = (names: readonly string[], range: "" | "^" = "") => ({
+  peerDependencies: Object.fromEntries(names.map((name) => [name, `${range}${manifest.dependencies[name]}`])),
+  peerDependenciesMeta: Object.fromEntries(names.map((name) => [name, { optional: true }])),
+});
 
 /**
  * Writes the programs of the package `cli` as JavaScript for Node into a folder: `bin/arbor.js` and others, and what they
@@ -274,11 +290,14 @@ const common = {
 /** Libraries are read and debugged by those who use them, and bundled again by theirs: programs are neither. */
 const readable = { minify: false, sourcemap: true, sourcesContent: true } as const;
 
-/** The second entries of a package use the errors of its first, so that `instanceof` holds. */
-const sharedErrors: Plugin = {
-  name: "shared-errors",
+/** The second entries of a package use the clients and errors of its first, so that `instanceof` holds. */
+const sharedClients: Plugin = {
+  name: "shared-clients",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^#src\/client\/http\.ts$/ }, () => ({ path: "./index.js", external: true })),
+    onResolve(
+      { filter: /^#src\/client\/(chain|http|tokens|wallets|witnesses)\.ts$/ },
+      () => ({ path: "./index.js", external: true }),
+    ),
 };
 
 /** The version without `package.json`, which is another file beside the bundle. */

@@ -24,6 +24,7 @@ import {
   heldAmongQuery,
   holdingsOf,
   holdingsQuery,
+  readBuildable,
   readHoldings,
   readOwnUtxos,
 } from "#src/wallets/index/read.ts";
@@ -166,8 +167,23 @@ export async function readUnspent(store: Store, id: string): Promise<OwnUtxo[]> 
   return [...value];
 }
 
+/** What a build of a wallet can spend: as `readUnspent`, with the outputs of pending transactions. */
+export async function readSpendable(store: Store, id: string): Promise<OwnUtxo[]> {
+  const { value } = await atPoint(
+    store,
+    async (sql) =>
+      await readBuildable(sql, id, {
+        pending: await readListedPending(sql, id),
+        overlay: readOverlay,
+        reserved: () => Promise.resolve(new Map()),
+        change: 0,
+      }),
+  );
+  return [...value.utxos];
+}
+
 /**
- * Lovelace of each of those outputs; in one statement where no transaction is pending and no address is forged.
+ * Lovelace of each output of `readUnspent`; in one statement where no transaction is pending and no address is forged.
  */
 export async function readUnspentLovelace(store: Store, id: string): Promise<bigint[]> {
   const { sql } = store;

@@ -38,6 +38,8 @@ export interface PrioritisedOutput {
 interface AvailableUtxo {
   readonly utxo: Utxo;
   readonly preference: SpendPriority;
+  /** Whether a pending transaction creates it. */
+  readonly pending: boolean;
 }
 
 /** Reads the outputs that an address (bytes in hexadecimal) can spend; it must be watched (`ensureWatched`). */
@@ -57,8 +59,8 @@ export async function readAvailable(sql: Queries, address: string): Promise<Avai
     output.address === address && !known.has(refKey(ref))
   );
   const utxos = [
-    ...inLedger.map((utxo) => ({ utxo, preference: 0 })),
-    ...coming.map((utxo) => ({ utxo, preference: 1 })),
+    ...inLedger.map((utxo) => ({ utxo, preference: 0, pending: false })),
+    ...coming.map((utxo) => ({ utxo, preference: 1, pending: true })),
   ].filter(({ utxo }) => !gone.has(refKey(utxo.ref)));
   const reserved = await readReserved(sql, utxos.map(({ utxo }) => refKey(utxo.ref)));
   return utxos.map((one) => {

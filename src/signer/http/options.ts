@@ -13,8 +13,6 @@ export interface SignerOptions extends TokenEdgeOptions, Pick<SigningServices, "
   readonly builds: Pick<WalletBuilds, "decode">;
   /** Presence of this process, and of others. */
   readonly presence: Presence;
-  /** Wakes the follower: there is a new address to watch. */
-  readonly wake: () => void;
   /** Source of ada; undefined where the network has none. */
   readonly faucet?: Faucet | undefined;
   /** Bearer token of every request but health checks; undefined on loopback. */

@@ -5,6 +5,7 @@ import { mountDocs } from "#src/http/docs.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { rateLimit } from "#src/http/rateLimit.ts";
 import { publicApp } from "#src/http/service.ts";
+import { chainRoutes } from "#src/tokens/http/chain.ts";
 import { buildRoutes } from "#src/tokens/http/builds.ts";
 import { configRoutes } from "#src/tokens/http/config.ts";
 import { clientRoutes } from "#src/tokens/http/clientRoutes.ts";
@@ -34,7 +35,9 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
     });
   }
   if (options.rateLimit) app.use(rateLimit(options.rateLimit));
-  tokenEndpoints(app, createTokenService(options));
+  const service = createTokenService(options);
+  tokenEndpoints(app, service);
+  chainRoutes(app, service);
   pageRoutes(app, options);
   const document = () =>
     app.getOpenAPI31Document({

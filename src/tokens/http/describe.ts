@@ -55,9 +55,12 @@ async function slotsOf({ port }: SummaryServices, deadline: number): Promise<Slo
 
 const patience = (deadline: number) => Math.max(0, Math.min(NETWORK_MS, deadline - Date.now()));
 
-/** The outputs of some references: from the index, the contract's rows, and the network, as far as they are known. */
-async function readSpentOutputs(
-  { store, port }: SummaryServices,
+/**
+ * The outputs of some references, spent or not: from the index, the contract's rows, and the network, as far as they are
+ * known.
+ */
+export async function readSpentOutputs(
+  { store, port }: Pick<SummaryServices, "store" | "port">,
   refs: readonly OutRef[],
   deadline: number,
 ): Promise<ReadonlyMap<string, Output>> {

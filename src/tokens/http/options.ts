@@ -14,6 +14,8 @@ export interface TokenEdgeOptions extends ServiceOptions {
   readonly networkId: NetworkId;
   readonly networkMagic: number;
   readonly port: Pick<ChainPort, "inMempool" | "network" | "parameters" | "tip" | "transactionCbor" | "utxosByRef">;
+  /** Wakes the follower, so that it reads the outputs of addresses that were not watched before. */
+  wake(): void;
   /** Why the service answers nothing but health checks; undefined: it works. */
   readonly off?: string;
   /** Whether facts come with slots when the query does not say. */

@@ -213,6 +213,7 @@ export const snapshot = z.object({
     index: z.int().min(0).optional().describe("Its place in that transaction, with `references`."),
     address: z.string().optional().describe("Its address, with `references`."),
     derivation_path: derivationPath.optional().describe("Path of its key, with `references`."),
+    cbor: z.string().optional().describe("The output: CBOR in hexadecimal, with `references`."),
   })),
 }).meta({ id: "UtxoSnapshot" });
 
@@ -220,6 +221,10 @@ export const snapshotQuery = {
   references: z.enum(["true", "false"]).transform((text) => text === "true").optional().meta({
     type: "boolean",
     description: "Extension: name each output, so that a transaction can spend or avoid it.",
+  }),
+  pending: z.enum(["true", "false"]).transform((text) => text === "true").optional().meta({
+    type: "boolean",
+    description: "Extension: outputs of pending transactions as well, which a transaction can spend.",
   }),
 };
 

@@ -1,7 +1,7 @@
 /** Holdings of wallets of all kinds: addresses, unspent outputs, assets. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
-import { readUnspent, readUnspentLovelace } from "#src/wallets/walletReads.ts";
+import { readSpendable, readUnspent, readUnspentLovelace } from "#src/wallets/walletReads.ts";
 import { minUtxo } from "#src/transaction/minUtxo.ts";
 import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { refKey } from "#src/cardano/output.ts";
@@ -23,6 +23,7 @@ import { answered } from "#src/wallets/http/status.ts";
 import { readAssets } from "#src/wallets/index/read.ts";
 import { readAddresses } from "#src/wallets/index/readAddresses.ts";
 import type { OwnUtxo, WalletAddress } from "#src/wallets/index/types.ts";
+import { toHex } from "#src/base/bytes.ts";
 import { pathText } from "#src/cardano/keys/paths.ts";
 
 const params = { walletId };
@@ -78,7 +79,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
   }, async ({ params, query, context }) => {
     const [, all, parameters] = await Promise.all([
       served.require(params.walletId),
-      readUnspent(store, params.walletId),
+      query.pending ? readSpendable(store, params.walletId) : readUnspent(store, params.walletId),
       port.parameters(),
     ]);
     const { value } = answered(parameters);
@@ -92,6 +93,7 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
         index: ref.index,
         address: addressView(output.address),
         derivation_path: pathText(path),
+        cbor: toHex(output.raw),
       }),
       ada: lovelace(output.value.lovelace),
       ada_minimum: lovelace(minUtxo(value, output.raw.length)),

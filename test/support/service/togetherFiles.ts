@@ -27,6 +27,7 @@ export const TOGETHER = {
       "scenarios/random",
       "scenarios/accounts",
       "scenarios/addresses",
+      "scenarios/blaze",
       "scenarios/coinControl",
       "scenarios/consolidation",
       "scenarios/errors",

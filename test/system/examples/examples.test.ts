@@ -8,8 +8,13 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fromHex } from "#src/base/bytes.ts";
+import { decode } from "#src/cardano/cbor.ts";
 import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
+import { readOutput } from "#src/cardano/output.ts";
+import { ChainClient } from "#src/client/chain.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
+import { TokenClient } from "#src/client/tokens.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { endChild } from "../../support/base/processes.ts";
@@ -93,6 +98,30 @@ it("notary.ts records a document and checks it; nats-subscriber.ts follows its t
     status: "live",
     facts: [[expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^20\d\d-/)]],
     verified: true,
+  });
+});
+
+it("blaze-mint.ts mints an asset; blaze-fact.ts requests a fact, which the owner applies", async () => {
+  await cli("key", "new", file("blaze.key"));
+  await cli("devnet", "fund", file("blaze.key"), "500", "--wait");
+  const blaze = (name: string, ...args: string[]) =>
+    runCli(args, { command: example(name), env: { ARBOR_TOKENS_URL: arbor.tokens } });
+  const minted = await blaze("blaze-mint.ts", file("blaze.key"), "Earth", "42");
+  const asset = /^([0-9a-f]{56}4561727468) [0-9a-f]{64}\n$/.exec(minted.stdout)?.[1];
+  expect(asset, minted.stderr).toBeDefined();
+  const address = await cli("address", file("blaze.key"));
+  const { outputs } = await new ChainClient(arbor.tokens).outputs(address, { asset: asset! });
+  expect(outputs).toHaveLength(1);
+  expect(readOutput(decode(fromHex(outputs[0]!.cbor))).value.assets).toEqual(new Map([[asset, 42n]]));
+
+  const token = await cli("token", "boot", file("blaze.key"));
+  const requested = await blaze("blaze-fact.ts", file("blaze.key"), token, "planet", "Mars");
+  expect(requested.stdout, requested.stderr).toMatch(/^[0-9a-f]{64}-0\n$/);
+  await cli("token", "apply", file("blaze.key"), token, requested.stdout.trim());
+  expect(await new TokenClient(arbor.tokens).facts(token)).toEqual({ planet: "Mars" });
+  expect(await blaze("blaze-mint.ts", file("blaze.key"))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("usage"),
   });
 });
 

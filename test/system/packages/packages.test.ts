@@ -3,13 +3,24 @@
  * Node, on Deno and in a browser.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
+import { transform } from "esbuild";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { VERSION } from "#src/base/version.ts";
@@ -113,12 +124,70 @@ const EXPECTED = {
   others: "function,function,function,function",
 };
 
-/** A service with one token; its other answers are refusals. */
+/** A program that uses Blaze on an instance; it prints a line of JSON. */
+const BLAZE_CONSUMER = `
+import { ApiError } from "@arbor-cardano/client";
+import { ArborProvider, ArborWallet, signChecked, type Signable } from "@arbor-cardano/client/blaze";
+import { Blaze, Core, HotSingleWallet, Provider, type Wallet } from "@blaze-cardano/sdk";
+
+export async function main(service: string) {
+  const provider: Provider = await ArborProvider.connect(service);
+  const key = Core.Ed25519PrivateNormalKeyHex("01".repeat(32));
+  const wallet: Wallet = new HotSingleWallet(key, provider.network, provider);
+  const blaze = await Blaze.from(provider, wallet);
+  const refused = await wallet.getUnspentOutputs().catch((error: unknown) => error);
+  const own: Wallet = new ArborWallet({ wallets: service + "/v2", id: "00", passphrase: () => "", provider });
+  const transaction: Signable<string> = {
+    cbor: "84a3008001800200a0f5f6",
+    hash: "00".repeat(32),
+    withWitnessSet: (set) => set,
+  };
+  return {
+    network: [provider.network, provider.networkName],
+    slot: provider.unixToSlot(1_500),
+    fee: blaze.params.minFeeConstant,
+    refused: refused instanceof ApiError ? refused.code : "another error",
+    own: await own.getNetworkId(),
+    other: await signChecked(transaction, wallet).catch((error: unknown) => error instanceof TypeError),
+  };
+}
+`;
+
+const BLAZE_EXPECTED = {
+  network: [0, "cardano-preprod"],
+  slot: 1,
+  fee: 155_381,
+  refused: "token_unknown",
+  own: 0,
+  other: true,
+};
+
+const ratio = { numerator: 1, denominator: 2 };
+const units = { memory: 1, steps: 1 };
+const PARAMETERS = {
+  network: { id: 0, magic: 1 },
+  slots: { zeroSlot: 0, zeroTime: 0, slotLength: 1_000, slotsAhead: 0 },
+  at: { slot: 0, hash: "" },
+  parameters: {
+    feeFixed: 155_381,
+    pledgeInfluence: ratio,
+    monetaryExpansion: ratio,
+    treasuryGrowth: ratio,
+    prices: { memory: ratio, steps: ratio },
+    maxTxUnits: units,
+    maxBlockUnits: units,
+    refScriptCostPerByte: ratio,
+    costModels: [],
+  },
+};
+
+/** A service with one token, and parameters; its other answers are refusals. */
 const server = createServer((request, response) => {
   const cors = { "access-control-allow-origin": "*", "content-type": "application/json" };
   if (request.url === "/tokens") {
     response.writeHead(200, cors).end(JSON.stringify({ tokens: [{ root: EXPECTED.state }] }));
-  } else response.writeHead(404, cors).end(JSON.stringify({ code: "token_unknown", error: "unknown" }));
+  } else if (request.url === "/chain/parameters") response.writeHead(200, cors).end(JSON.stringify(PARAMETERS));
+  else response.writeHead(404, cors).end(JSON.stringify({ code: "token_unknown", error: "unknown" }));
 });
 
 let dist: string;
@@ -136,14 +205,22 @@ beforeAll(async () => {
   writeFileSync(path.join(home, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   const install = ["install", "--offline", "--no-audit", "--no-fund", "--ignore-scripts"];
   execFileSync("npm", [...install, ...packed.map(({ tarball }) => tarball)], { cwd: home, stdio: "pipe" });
-  writeFileSync(path.join(home, "consumer.ts"), CONSUMER);
-  writeFileSync(
-    path.join(home, "consumer.js"),
-    ts.transpile(CONSUMER, { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext }),
-  );
-  writeFileSync(
-    path.join(home, "run.mjs"),
-    'import { main } from "./consumer.js";\nconsole.log(JSON.stringify(await main(process.argv[2])));\n',
+  for (const [name, text] of [["consumer", CONSUMER], ["blazeConsumer", BLAZE_CONSUMER]] as const) {
+    writeFileSync(path.join(home, `${name}.ts`), text);
+    writeFileSync(
+      path.join(home, `${name}.js`),
+      ts.transpile(text, { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext }),
+    );
+    writeFileSync(
+      path.join(home, `${name}.run.mjs`),
+      `import { main } from "./${name}.js";\nconsole.log(JSON.stringify(await main(process.argv[2])));\n`,
+    );
+  }
+  // as npm would install it beside the client, without fetching it again
+  mkdirSync(path.join(home, "node_modules", "@blaze-cardano"));
+  symlinkSync(
+    realpathSync(new URL("../../../node_modules/@blaze-cardano/sdk", import.meta.url)),
+    path.join(home, "node_modules", "@blaze-cardano", "sdk"),
   );
 }, 1_800_000);
 
@@ -167,30 +244,46 @@ describe.skipIf(!hasNode)("the packages", () => {
       expect(manifest).not.toHaveProperty("dependencies");
     }
     for (const name of ["client", "forestry"]) {
-      const code = readdirSync(installed(name, "dist")).filter((file) => file.endsWith(".js"))
-        .map((file) => readFileSync(installed(name, "dist", file), "utf8")).join("\n");
-      // a bundle's imports are those of its own files
-      const imports = [...code.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]*)"/g)].map(([, from]) => from!);
-      expect(imports.filter((from) => !from.startsWith("./"))).toEqual([]);
-      expect(code.match(/create table|JetStream/g)).toBeNull();
+      const files = readdirSync(installed(name, "dist")).filter((file) => file.endsWith(".js"));
+      for (const file of files) {
+        const code = readFileSync(installed(name, "dist", file), "utf8");
+        // a bundle's imports are those of its own files, and of the one peer
+        const imports = [...code.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]*)"/g)].map(([, from]) => from!);
+        const others = new Set(imports.filter((from) => !from.startsWith("./")));
+        expect([...others], file).toEqual(file === "blaze.js" ? ["@blaze-cardano/sdk"] : []);
+        expect(code.match(/create table|JetStream/g)).toBeNull();
+      }
     }
+    const { peerDependencies, peerDependenciesMeta } = JSON.parse(
+      readFileSync(installed("client", "package.json"), "utf8"),
+    );
+    expect(peerDependencies).toEqual({ "@blaze-cardano/sdk": expect.stringMatching(/^\^0\.2\.\d+$/) });
+    expect(peerDependenciesMeta).toEqual({ "@blaze-cardano/sdk": { optional: true } });
     expect(JSON.parse(readFileSync(installed("client", "package.json"), "utf8")).sideEffects).toBe(false);
   });
 
-  it("a browser loads the client in at most 60 kB after gzip", () => {
-    const bytes = gzipSync(readFileSync(installed("client", "dist", "index.js")), { level: 9 }).length;
+  it("a browser loads the client in at most 60 kB after gzip", async () => {
+    // a bundler minifies what the package has readable
+    const { code } = await transform(readFileSync(installed("client", "dist", "index.js"), "utf8"), { minify: true });
+    const bytes = gzipSync(code, { level: 9 }).length;
     console.warn(`@arbor-cardano/client: ${(bytes / 1000).toFixed(1)} kB after gzip`);
     expect(bytes).toBeLessThan(60_000);
   });
 
-  it.each([ts.ModuleResolutionKind.Bundler, ts.ModuleResolutionKind.NodeNext])(
-    "compile in a strict consumer without types of others (resolution %s)",
-    (moduleResolution) => {
-      const program = ts.createProgram([path.join(home, "consumer.ts")], {
+  const { Bundler, NodeNext } = ts.ModuleResolutionKind;
+  it.each([
+    ["without types of others", Bundler, "consumer.ts", false],
+    ["without types of others", NodeNext, "consumer.ts", false],
+    ["beside Blaze", NodeNext, "blazeConsumer.ts", true],
+  ])(
+    "compile in a strict consumer %s (resolution %s)",
+    (_beside, moduleResolution, file, skipLibCheck) => {
+      const program = ts.createProgram([path.join(home, file)], {
         strict: true,
         exactOptionalPropertyTypes: true,
         noUncheckedIndexedAccess: true,
-        skipLibCheck: false,
+        // those of Blaze name packages that it does not install
+        skipLibCheck,
         noEmit: true,
         target: ts.ScriptTarget.ES2022,
         module: moduleResolution === ts.ModuleResolutionKind.NodeNext ? ts.ModuleKind.NodeNext : ts.ModuleKind.ESNext,
@@ -206,15 +299,18 @@ describe.skipIf(!hasNode)("the packages", () => {
     600_000,
   );
 
-  it.each([["Node", ["node"]], ["Deno", [process.execPath, "run", "-A", "--quiet", "--no-lock"]]])(
-    "run on %s",
-    async (_name, command) => {
-      const { code, stdout, stderr } = await runCli([path.join(home, "run.mjs"), service], { command });
-      expect([code, stderr]).toEqual([0, ""]);
-      expect(JSON.parse(stdout)).toEqual(EXPECTED);
-    },
-    600_000,
-  );
+  const runtimes = [["Node", ["node"]], ["Deno", [process.execPath, "run", "-A", "--quiet", "--no-lock"]]] as const;
+  it.each(runtimes)("run on %s", async (_name, command) => {
+    const { code, stdout, stderr } = await runCli([path.join(home, "consumer.run.mjs"), service], { command });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(JSON.parse(stdout)).toEqual(EXPECTED);
+  }, 600_000);
+
+  it.each(runtimes)("run Blaze's own library on %s", async (_name, command) => {
+    const { code, stdout, stderr } = await runCli([path.join(home, "blazeConsumer.run.mjs"), service], { command });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(JSON.parse(stdout)).toEqual(BLAZE_EXPECTED);
+  }, 600_000);
 
   it("run in a browser", async ({ skip }) => {
     if (!browser) skip();
