@@ -44,8 +44,16 @@ describe.skipIf(!hasNatsServer())("a rebuild of the streams", () => {
     await infra?.stop();
   });
 
-  const create = (name: string) =>
-    new WalletClient(arbor.wallets).create({ name, mnemonic_sentence: newMnemonic(15), passphrase: PASSPHRASE });
+  /** Creates a wallet; resolves when it has made its last transition, so that no other follows unasked. */
+  const create = async (name: string) => {
+    const { id } = await new WalletClient(arbor.wallets)
+      .create({ name, mnemonic_sentence: newMnemonic(15), passphrase: PASSPHRASE });
+    await until(
+      "the wallet is live",
+      async () =>
+        (await store.sql`select 1 from outbox where kind = 'wallet' and id = ${id} and to_state = 'live'`).length > 0,
+    );
+  };
   /** What identifies each message of the stream, in an order that does not depend on how actors were interleaved. */
   const stored = async () => (await storedMessages(manager)).map(({ event }) => event.id).sort();
   /** The same, of the database. */
