@@ -62,35 +62,7 @@ export function Home() {
   return (
     <>
       <Heading title="Chain">Chain</Heading>
-      <Stats>
-        <Stat
-          name="Newest block"
-          note={state && slots && state.tip.height >= 0
-            ? <Ago at={slots.genesisTime + state.tip.slot * slots.slotLength} />
-            : "no block yet"}
-        >
-          {state === undefined
-            ? "…"
-            : state.tip.height < 0
-            ? "none"
-            : <a href={hrefOf(pageOf("block", state.tip.hash))}>{count(state.tip.height)}</a>}
-        </Stat>
-        <Stat name="Slot" note={slots && `a slot is ${span(slots.slotLength)} long`}>
-          {state === undefined ? "…" : count(currentSlot(slots) ?? state.currentSlot)}
-        </Stat>
-        <EpochStat epoch={epoch.value} />
-        <Stat name="Mempool" note={state && `${count(state.mempool.bytes)} bytes`}>
-          {state === undefined ? "…" : <a href={hrefOf("/mempool")}>{count(state.mempool.size)}</a>}
-        </Stat>
-        <Stat
-          name="Network magic"
-          note={setting("block-ms") === "0"
-            ? "blocks only on request"
-            : `a block every ${span(Number(setting("block-ms") ?? 1000))}`}
-        >
-          {slots?.magic ?? "…"}
-        </Stat>
-      </Stats>
+      <ChainStats network={slots} epoch={epoch.value} />
       {slots && state && <ClockNote network={slots} slot={state.currentSlot} />}
       {!on && (
         <div class="panel index-off">
@@ -137,6 +109,44 @@ function currentSlot(network: Network | undefined): number | undefined {
   return Math.abs(byClock - state.currentSlot) * network.slotLength > 60_000
     ? undefined
     : Math.max(byClock, state.currentSlot);
+}
+
+function ChainStats({ network, epoch }: {
+  readonly network: Network | undefined;
+  readonly epoch: Epoch | undefined;
+}) {
+  const state = live.value;
+  return (
+    <Stats>
+      <Stat
+        name="Newest block"
+        note={state && network && state.tip.height >= 0
+          ? <Ago at={network.genesisTime + state.tip.slot * network.slotLength} />
+          : "no block yet"}
+      >
+        {state === undefined
+          ? "…"
+          : state.tip.height < 0
+          ? "none"
+          : <a href={hrefOf(pageOf("block", state.tip.hash))}>{count(state.tip.height)}</a>}
+      </Stat>
+      <Stat name="Slot" note={network && `a slot is ${span(network.slotLength)} long`}>
+        {state === undefined ? "…" : count(currentSlot(network) ?? state.currentSlot)}
+      </Stat>
+      <EpochStat epoch={epoch} />
+      <Stat name="Mempool" note={state && `${count(state.mempool.bytes)} bytes`}>
+        {state === undefined ? "…" : <a href={hrefOf("/mempool")}>{count(state.mempool.size)}</a>}
+      </Stat>
+      <Stat
+        name="Network magic"
+        note={setting("block-ms") === "0"
+          ? "blocks only on request"
+          : `a block every ${span(Number(setting("block-ms") ?? 1000))}`}
+      >
+        {network?.magic ?? "…"}
+      </Stat>
+    </Stats>
+  );
 }
 
 function EpochStat({ epoch }: { readonly epoch: Epoch | undefined }) {

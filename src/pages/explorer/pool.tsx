@@ -125,47 +125,9 @@ export function PoolView({ params: { id = "" }, query }: ViewProps) {
       <Thing data={data} what="pool" rows={6}>
         {(pool) => (
           <>
-            <Stats>
-              <Stat name="Blocks made" note={`${count(pool.blocks_epoch)} in this epoch`}>
-                {count(pool.blocks_minted)}
-              </Stat>
-              <Stat name="Active stake" note={`${percent(pool.active_size)} of all`}>
-                <Ada lovelace={pool.active_stake} />
-              </Stat>
-              <Stat name="Delegators">{count(pool.live_delegators)}</Stat>
-              <Stat name="Saturation">{percent(pool.live_saturation)}</Stat>
-            </Stats>
+            <PoolStats pool={pool} />
             <div class="column">
-              <Panel title="Terms">
-                <Facts
-                  pairs={[
-                    ["Margin", percent(pool.margin_cost)],
-                    ["Cost an epoch", <Ada lovelace={pool.fixed_cost} />],
-                    [
-                      "Pledge",
-                      <span>
-                        <Ada lovelace={pool.declared_pledge} />
-                        <span class="note">{` declared; held: `}</span>
-                        <Ada lovelace={pool.live_pledge} />
-                      </span>,
-                    ],
-                    ["Live stake", <Ada lovelace={pool.live_stake} />],
-                    ["Rewards to", <Ref kind="account" id={pool.reward_account} />],
-                    [
-                      "Owners",
-                      <ul>
-                        {pool.owners.map((owner) => (
-                          <li key={owner}>
-                            <Ref kind="account" id={owner} />
-                          </li>
-                        ))}
-                      </ul>,
-                    ],
-                    ["Id in bytes", <Id value={pool.hex} name="pool id" />],
-                    ["VRF key hash", <Id value={pool.vrf_key} name="key hash" />],
-                  ]}
-                />
-              </Panel>
+              <PoolTerms pool={pool} />
               <div>
                 <Parts label="Parts of the pool" at={at} tab={tab} tabs={tabs}>
                   {tab === "delegators"
@@ -188,6 +150,56 @@ export function PoolView({ params: { id = "" }, query }: ViewProps) {
         )}
       </Thing>
     </>
+  );
+}
+
+function PoolStats({ pool }: { readonly pool: PoolInfo }) {
+  return (
+    <Stats>
+      <Stat name="Blocks made" note={`${count(pool.blocks_epoch)} in this epoch`}>
+        {count(pool.blocks_minted)}
+      </Stat>
+      <Stat name="Active stake" note={`${percent(pool.active_size)} of all`}>
+        <Ada lovelace={pool.active_stake} />
+      </Stat>
+      <Stat name="Delegators">{count(pool.live_delegators)}</Stat>
+      <Stat name="Saturation">{percent(pool.live_saturation)}</Stat>
+    </Stats>
+  );
+}
+
+function PoolTerms({ pool }: { readonly pool: PoolInfo }) {
+  return (
+    <Panel title="Terms">
+      <Facts
+        pairs={[
+          ["Margin", percent(pool.margin_cost)],
+          ["Cost an epoch", <Ada lovelace={pool.fixed_cost} />],
+          [
+            "Pledge",
+            <span>
+              <Ada lovelace={pool.declared_pledge} />
+              <span class="note">{` declared; held: `}</span>
+              <Ada lovelace={pool.live_pledge} />
+            </span>,
+          ],
+          ["Live stake", <Ada lovelace={pool.live_stake} />],
+          ["Rewards to", <Ref kind="account" id={pool.reward_account} />],
+          [
+            "Owners",
+            <ul>
+              {pool.owners.map((owner) => (
+                <li key={owner}>
+                  <Ref kind="account" id={owner} />
+                </li>
+              ))}
+            </ul>,
+          ],
+          ["Id in bytes", <Id value={pool.hex} name="pool id" />],
+          ["VRF key hash", <Id value={pool.vrf_key} name="key hash" />],
+        ]}
+      />
+    </Panel>
   );
 }
 

@@ -203,6 +203,35 @@ function Snapshots() {
     toast(`Saved ${saved.name} at block ${count(saved.height)}`);
     await data.reload();
   };
+  return (
+    <Panel title="Snapshots">
+      <p class="note about">A snapshot is the chain and the mempool at one moment, to return to later.</p>
+      <Form verb={known ? "Replace it" : "Save a snapshot"} run={save} disabled={!valid}>
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          placeholder="before-mint"
+          maxLength={64}
+          error={name.trim() !== "" && !valid
+            ? "Letters, digits, dots, underscores and hyphens, at most 64."
+            : undefined}
+          hint={known ? "There is a snapshot of this name." : undefined}
+        />
+      </Form>
+      <div class="snapshots">
+        <Loaded data={data}>
+          {({ snapshots }) => <SnapshotTable snapshots={snapshots} reload={data.reload} />}
+        </Loaded>
+      </div>
+    </Panel>
+  );
+}
+
+function SnapshotTable({ snapshots, reload }: {
+  readonly snapshots: readonly Snapshot[];
+  readonly reload: () => Promise<void>;
+}) {
   const restore = (snapshot: Snapshot) =>
     confirm({
       title: `Restore ${snapshot.name}?`,
@@ -224,57 +253,34 @@ function Snapshots() {
       danger: true,
       run: async () => {
         await send("DELETE", `/snapshots/${part(snapshot.name)}`);
-        await data.reload();
+        await reload();
       },
     });
   return (
-    <Panel title="Snapshots">
-      <p class="note about">A snapshot is the chain and the mempool at one moment, to return to later.</p>
-      <Form verb={known ? "Replace it" : "Save a snapshot"} run={save} disabled={!valid}>
-        <TextField
-          label="Name"
-          value={name}
-          onInput={setName}
-          placeholder="before-mint"
-          maxLength={64}
-          error={name.trim() !== "" && !valid
-            ? "Letters, digits, dots, underscores and hyphens, at most 64."
-            : undefined}
-          hint={known ? "There is a snapshot of this name." : undefined}
-        />
-      </Form>
-      <div class="snapshots">
-        <Loaded data={data}>
-          {({ snapshots }) => (
-            <Table
-              caption="Snapshots"
-              rows={snapshots}
-              keyOf={(one) => one.name}
-              empty="No snapshot is saved."
-              columns={[
-                { title: "Name", width: "28%", cell: (one) => <bdi>{one.name}</bdi> },
-                {
-                  title: "Block",
-                  cell: ({ height, hash }) =>
-                    height < 0 ? "none" : <a href={hrefOf(`/block/${hash}`)}>{count(height)}</a>,
-                },
-                { title: "Saved", width: "20%", cell: ({ saved }) => <Ago at={saved} /> },
-                {
-                  title: "Actions",
-                  width: "34%",
-                  cell: (one) => (
-                    <span class="buttons">
-                      <Action small run={() => restore(one)} label={`Restore ${one.name}`}>Restore</Action>
-                      <Action small run={() => remove(one)} label={`Delete ${one.name}`}>Delete</Action>
-                    </span>
-                  ),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
-      </div>
-    </Panel>
+    <Table
+      caption="Snapshots"
+      rows={snapshots}
+      keyOf={(one) => one.name}
+      empty="No snapshot is saved."
+      columns={[
+        { title: "Name", width: "28%", cell: (one) => <bdi>{one.name}</bdi> },
+        {
+          title: "Block",
+          cell: ({ height, hash }) => height < 0 ? "none" : <a href={hrefOf(`/block/${hash}`)}>{count(height)}</a>,
+        },
+        { title: "Saved", width: "20%", cell: ({ saved }) => <Ago at={saved} /> },
+        {
+          title: "Actions",
+          width: "34%",
+          cell: (one) => (
+            <span class="buttons">
+              <Action small run={() => restore(one)} label={`Restore ${one.name}`}>Restore</Action>
+              <Action small run={() => remove(one)} label={`Delete ${one.name}`}>Delete</Action>
+            </span>
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -40,7 +40,6 @@ export function TransactionView({ params: { hash = "" } }: ViewProps) {
 
 function Whole({ transaction }: { readonly transaction: Transaction }) {
   const { hash, departure, valid, problem, redeemers, metadata, mint, status } = transaction;
-  const total = transaction.outputs.reduce((sum, { lovelace }) => sum + BigInt(lovelace), 0n);
   const runs = useData<ScriptRuns>(
     (signal) => redeemers.length === 0 ? Promise.resolve({ runs: [] }) : get(`/transactions/${hash}/runs`, signal),
     [hash, status],
@@ -59,75 +58,94 @@ function Whole({ transaction }: { readonly transaction: Transaction }) {
           outputs were not created.
         </p>
       )}
-      {status !== "genesis" && problem === undefined && (
-        <Stats>
-          <Stat name="Fee">
-            <Ada lovelace={transaction.fee} />
-          </Stat>
-          <Stat name="Outputs" note={`${transaction.inputs.length} in, ${transaction.outputs.length} out`}>
-            <Ada lovelace={total} />
-          </Stat>
-          <Stat name="Size" note="bytes">{count(transaction.size)}</Stat>
-          <Stat name="Scripts" note={redeemers.length === 0 ? undefined : "runs"}>{count(redeemers.length)}</Stat>
-        </Stats>
-      )}
-      {problem === undefined && (
-        <div class="columns flow">
-          <div>
-            <Panel title={`Inputs (${transaction.inputs.length})`}>
-              <Inputs of={transaction.inputs} label="Inputs" departed={departure !== undefined} />
-            </Panel>
-          </div>
-          <div>
-            <Panel title={`Outputs (${transaction.outputs.length})`}>
-              <ol class="outputs" aria-label="Outputs">
-                {transaction.outputs.slice(0, MOST).map((output, i) => (
-                  <li key={i}>
-                    <OutputCard
-                      output={output}
-                      head={<span class="note">{`#${i}`}</span>}
-                      departed={departure !== undefined || !valid}
-                    />
-                  </li>
-                ))}
-              </ol>
-              <More count={transaction.outputs.length} />
-            </Panel>
-          </div>
-        </div>
-      )}
+      {status !== "genesis" && problem === undefined && <Totals transaction={transaction} />}
+      {problem === undefined && <InputsAndOutputs transaction={transaction} />}
       <div class="column parts">
         {redeemers.length > 0 && <Scripts transaction={transaction} runs={runs} />}
-        {mint.length > 0 && (
-          <Panel title="Minted and burned">
-            <Table
-              caption="Minted and burned assets"
-              rows={mint}
-              keyOf={({ unit }) => unit}
-              columns={[
-                { title: "Asset", cell: ({ unit }) => <AssetLink unit={unit} /> },
-                { title: "Fingerprint", cell: ({ fingerprint }) => <Id value={fingerprint} name="fingerprint" /> },
-                { title: "Quantity", align: "right", cell: ({ quantity }) => <Amount amount={quantity} signed /> },
-              ]}
-            />
-          </Panel>
-        )}
+        {mint.length > 0 && <Minted mint={mint} />}
         <Parts transaction={transaction} />
-        {metadata.length > 0 && (
-          <Panel title="Metadata">
-            {metadata.map(({ label, json }) => (
-              <div key={label} class="metadata">
-                <p class="note">{`Label ${label}`}</p>
-                {json === null
-                  ? <p class="note">It is nested too deeply to be shown; its bytes are in those of the transaction.</p>
-                  : <JsonTree value={typeof json === "object" ? json : { value: json }} />}
-              </div>
-            ))}
-          </Panel>
-        )}
+        {metadata.length > 0 && <Metadata metadata={metadata} />}
         {status !== "genesis" && <Details transaction={transaction} />}
       </div>
     </>
+  );
+}
+
+function Totals({ transaction }: { readonly transaction: Transaction }) {
+  const { fee, inputs, outputs, size, redeemers } = transaction;
+  const total = outputs.reduce((sum, { lovelace }) => sum + BigInt(lovelace), 0n);
+  return (
+    <Stats>
+      <Stat name="Fee">
+        <Ada lovelace={fee} />
+      </Stat>
+      <Stat name="Outputs" note={`${inputs.length} in, ${outputs.length} out`}>
+        <Ada lovelace={total} />
+      </Stat>
+      <Stat name="Size" note="bytes">{count(size)}</Stat>
+      <Stat name="Scripts" note={redeemers.length === 0 ? undefined : "runs"}>{count(redeemers.length)}</Stat>
+    </Stats>
+  );
+}
+
+function InputsAndOutputs({ transaction }: { readonly transaction: Transaction }) {
+  const { inputs, outputs, departure, valid } = transaction;
+  return (
+    <div class="columns flow">
+      <div>
+        <Panel title={`Inputs (${inputs.length})`}>
+          <Inputs of={inputs} label="Inputs" departed={departure !== undefined} />
+        </Panel>
+      </div>
+      <div>
+        <Panel title={`Outputs (${outputs.length})`}>
+          <ol class="outputs" aria-label="Outputs">
+            {outputs.slice(0, MOST).map((output, i) => (
+              <li key={i}>
+                <OutputCard
+                  output={output}
+                  head={<span class="note">{`#${i}`}</span>}
+                  departed={departure !== undefined || !valid}
+                />
+              </li>
+            ))}
+          </ol>
+          <More count={outputs.length} />
+        </Panel>
+      </div>
+    </div>
+  );
+}
+
+function Minted({ mint }: Pick<Transaction, "mint">) {
+  return (
+    <Panel title="Minted and burned">
+      <Table
+        caption="Minted and burned assets"
+        rows={mint}
+        keyOf={({ unit }) => unit}
+        columns={[
+          { title: "Asset", cell: ({ unit }) => <AssetLink unit={unit} /> },
+          { title: "Fingerprint", cell: ({ fingerprint }) => <Id value={fingerprint} name="fingerprint" /> },
+          { title: "Quantity", align: "right", cell: ({ quantity }) => <Amount amount={quantity} signed /> },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Metadata({ metadata }: Pick<Transaction, "metadata">) {
+  return (
+    <Panel title="Metadata">
+      {metadata.map(({ label, json }) => (
+        <div key={label} class="metadata">
+          <p class="note">{`Label ${label}`}</p>
+          {json === null
+            ? <p class="note">It is nested too deeply to be shown; its bytes are in those of the transaction.</p>
+            : <JsonTree value={typeof json === "object" ? json : { value: json }} />}
+        </div>
+      ))}
+    </Panel>
   );
 }
 
