@@ -60,26 +60,12 @@ export function Table<Row>({ caption, rows, keyOf, columns, pageSize = PAGE, emp
           <thead>
             <tr>
               {columns.map((column, i) => (
-                <th
+                <HeadCell
                   key={column.title}
-                  scope="col"
-                  class={column.align ?? ""}
-                  style={column.width === undefined ? {} : { width: column.width }}
-                  {...(sorting?.column === i
-                    ? { "aria-sort": sorting.down ? "descending" as const : "ascending" as const }
-                    : {})}
-                >
-                  {column.compare === undefined ? column.title : (
-                    <button
-                      type="button"
-                      class="sort"
-                      onClick={() => setSorting({ column: i, down: sorting?.column === i && !sorting.down })}
-                    >
-                      {column.title}
-                      {sorting?.column === i && <span aria-hidden="true">{sorting.down ? "↓" : "↑"}</span>}
-                    </button>
-                  )}
-                </th>
+                  column={column}
+                  down={sorting?.column === i ? sorting.down : undefined}
+                  sort={(down) => setSorting({ column: i, down })}
+                />
               ))}
             </tr>
           </thead>
@@ -107,6 +93,34 @@ export function Table<Row>({ caption, rows, keyOf, columns, pageSize = PAGE, emp
         />
       )}
     </>
+  );
+}
+
+/** The heading of a column. */
+function HeadCell<Row>({ column, down, sort }: {
+  readonly column: Column<Row>;
+  /** The direction that the rows are sorted in by this column; undefined where they are not. */
+  readonly down: boolean | undefined;
+  readonly sort: (down: boolean) => void;
+}) {
+  return (
+    <th
+      scope="col"
+      class={column.align ?? ""}
+      style={column.width === undefined ? {} : { width: column.width }}
+      {...(down === undefined ? {} : { "aria-sort": down ? "descending" as const : "ascending" as const })}
+    >
+      {column.compare === undefined ? column.title : (
+        <button
+          type="button"
+          class="sort"
+          onClick={() => sort(down === false)}
+        >
+          {column.title}
+          {down !== undefined && <span aria-hidden="true">{down ? "↓" : "↑"}</span>}
+        </button>
+      )}
+    </th>
   );
 }
 

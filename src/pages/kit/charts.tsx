@@ -89,31 +89,43 @@ export function Bars({ label, series, labels, height = 140, unit }: {
         </span>
         <span class="note">{`Scale: 0 to ${count(maximum)} ${unit}`}</span>
       </figcaption>
-      <details class="chart-table">
-        <summary>Show as a table</summary>
-        <div class="scroll">
-          <table>
-            <caption class="sr">{label}</caption>
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                {series.map(({ name }) => <th key={name} scope="col" class="right">{name}</th>)}
-              </tr>
-            </thead>
-            <tbody>
-              {labels.map((name, i) =>
-                totals[i] === 0 ? null : (
-                  <tr key={i}>
-                    <th scope="row">{name}</th>
-                    {series.map(({ name: of, values }) => <td key={of} class="right">{count(values[i] ?? 0)}</td>)}
-                  </tr>
-                )
-              )}
-            </tbody>
-          </table>
-        </div>
-      </details>
+      <BarsTable label={label} series={series} labels={labels} totals={totals} />
     </figure>
+  );
+}
+
+/** The numbers of bars; intervals without any are left out. */
+function BarsTable({ label, series, labels, totals }: {
+  readonly label: string;
+  readonly series: readonly Series[];
+  readonly labels: readonly string[];
+  readonly totals: readonly number[];
+}) {
+  return (
+    <details class="chart-table">
+      <summary>Show as a table</summary>
+      <div class="scroll">
+        <table>
+          <caption class="sr">{label}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ name }) => <th key={name} scope="col" class="right">{name}</th>)}
+            </tr>
+          </thead>
+          <tbody>
+            {labels.map((name, i) =>
+              totals[i] === 0 ? null : (
+                <tr key={i}>
+                  <th scope="row">{name}</th>
+                  {series.map(({ name: of, values }) => <td key={of} class="right">{count(values[i] ?? 0)}</td>)}
+                </tr>
+              )
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>
   );
 }
 

@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 /** A statechart as SVG: the current state and the way that the actor took are lit. */
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
-import { type Arrow, eventName, layoutChart, leavesOf, NOTE_LINE, takenOf } from "./chartLayout.ts";
+import { eventName, leavesOf } from "./chartGraph.ts";
+import { type Arrow, type Box, layoutChart, NOTE_LINE, takenOf } from "./chartLayout.ts";
 import { Step } from "./shared.tsx";
 import type { Machine } from "./types.ts";
 
@@ -45,9 +46,6 @@ export function Statechart({ machine, state, taken }: {
   const arrows = [...layout.arrows].sort((a, b) => rank(a) - rank(b));
   // A transition without an arrow stays in its state, or leads to it from any.
   const noted = last && now === undefined ? last.from === last.to ? "↻" : "⇥" : undefined;
-  const stays = layout.boxes.some(({ notes }) => notes.some((note) => note.startsWith("↻")));
-  const asks = layout.boxes.some(({ notes }) => notes.some((note) => note.startsWith("?")));
-  const enters = layout.boxes.some(({ notes }) => notes.some((note) => note.startsWith("⇥")));
   return (
     <div class={[...active].some((id) => WRONG.has(id)) ? "statechart wrong" : "statechart"}>
       <div ref={holder} class="statechart-scroll" tabIndex={0} role="group" aria-label="Statechart">
@@ -59,64 +57,19 @@ export function Statechart({ machine, state, taken }: {
           viewBox={`${-EDGE} ${-EDGE} ${layout.width + 2 * EDGE} ${layout.height + 2 * EDGE}`}
           style={{ maxWidth: `${layout.width + 2 * EDGE}px`, minWidth: `${Math.round(0.72 * layout.width)}px` }}
         >
-          <defs>
-            {["", "usual", "taken", "now"].map((name) => (
-              <marker
-                key={name}
-                id={`${head}${name}`}
-                class={`head ${name}`}
-                viewBox="0 0 8 8"
-                refX={7}
-                refY={4}
-                markerWidth={8}
-                markerHeight={8}
-                markerUnits="userSpaceOnUse"
-                orient="auto"
-              >
-                <path d="M0 .6 8 4 0 7.4Z" />
-              </marker>
-            ))}
-          </defs>
+          <Heads id={head} />
           {arrows.map((arrow) => {
             const look = arrow === now ? "now" : before.has(arrow) ? "taken" : arrow.usual ? "usual" : "";
             return (
-              <g
+              <ArrowView
                 key={`${arrow.from} ${arrow.to}${arrow === now ? ` ${last?.version}` : ""}`}
-                class={`arrow ${look}`}
-                data-from={arrow.from}
-                data-to={arrow.to}
-              >
-                <title>{`${arrow.from} → ${arrow.to}: ${arrow.events.join(", ")}`}</title>
-                <path class="hit" d={arrow.path} />
-                <path class="line" d={arrow.path} marker-end={`url(#${head}${look})`} />
-                {arrow === now && <path class="run" d={arrow.path} pathLength={1} />}
-                {arrow.usual && <text class="event" x={arrow.label.x} y={arrow.label.y}>{arrow.text}</text>}
-              </g>
+                arrow={arrow}
+                look={look}
+                head={`${head}${look}`}
+              />
             );
           })}
-          {layout.boxes.map((box) => (
-            <g
-              key={box.id}
-              class={`state${box.usual ? " usual" : ""}${active.has(box.id) ? " lit" : ""}`}
-              data-state={box.id}
-              transform={`translate(${box.x} ${box.y})`}
-            >
-              {box.final && <rect class="around" x={-3} y={-3} width={box.w + 6} height={box.h + 6} rx={11} />}
-              <rect class="body" width={box.w} height={box.h} rx={8} />
-              <text class="name" x={box.w / 2} y={23}>{box.label}</text>
-              {box.notes.map((note, i) => (
-                <text
-                  key={note}
-                  class={noted !== undefined && active.has(box.id) && note.startsWith(noted) ? "row now" : "row"}
-                  x={box.w / 2}
-                  y={41 + i * NOTE_LINE}
-                >
-                  {note}
-                </text>
-              ))}
-              {box.initial && <circle class="begin" cx={0} cy={box.h > 40 ? 18 : box.h / 2} r={4} />}
-            </g>
-          ))}
+          {layout.boxes.map((box) => <BoxView key={box.id} box={box} lit={active.has(box.id)} noted={noted} />)}
         </svg>
       </div>
       {last && (
@@ -125,14 +78,96 @@ export function Statechart({ machine, state, taken }: {
           <b class="mono">{last.event}</b> <Step from={last.from} to={last.to} />
         </p>
       )}
-      <p class="note legend">
-        <span>● begins here</span>
-        {stays && <span>↻ events that leave it in its state</span>}
-        {asks && <span>? intents: builds that the state permits</span>}
-        {enters && <span>⇥ events that lead here from every state</span>}
-      </p>
+      <Legend boxes={layout.boxes} />
       <TransitionList machine={machine} />
     </div>
+  );
+}
+
+/** The heads of arrows, one for each look. */
+function Heads({ id }: { readonly id: string }) {
+  return (
+    <defs>
+      {["", "usual", "taken", "now"].map((name) => (
+        <marker
+          key={name}
+          id={`${id}${name}`}
+          class={`head ${name}`}
+          viewBox="0 0 8 8"
+          refX={7}
+          refY={4}
+          markerWidth={8}
+          markerHeight={8}
+          markerUnits="userSpaceOnUse"
+          orient="auto"
+        >
+          <path d="M0 .6 8 4 0 7.4Z" />
+        </marker>
+      ))}
+    </defs>
+  );
+}
+
+function ArrowView({ arrow, look, head }: {
+  readonly arrow: Arrow;
+  readonly look: string;
+  /** Id of the marker at its end. */
+  readonly head: string;
+}) {
+  return (
+    <g
+      class={`arrow ${look}`}
+      data-from={arrow.from}
+      data-to={arrow.to}
+    >
+      <title>{`${arrow.from} → ${arrow.to}: ${arrow.events.join(", ")}`}</title>
+      <path class="hit" d={arrow.path} />
+      <path class="line" d={arrow.path} marker-end={`url(#${head})`} />
+      {look === "now" && <path class="run" d={arrow.path} pathLength={1} />}
+      {arrow.usual && <text class="event" x={arrow.label.x} y={arrow.label.y}>{arrow.text}</text>}
+    </g>
+  );
+}
+
+function BoxView({ box, lit, noted }: {
+  readonly box: Box;
+  readonly lit: boolean;
+  /** What the notes begin with that the last transition lights; undefined for none. */
+  readonly noted: string | undefined;
+}) {
+  return (
+    <g
+      class={`state${box.usual ? " usual" : ""}${lit ? " lit" : ""}`}
+      data-state={box.id}
+      transform={`translate(${box.x} ${box.y})`}
+    >
+      {box.final && <rect class="around" x={-3} y={-3} width={box.w + 6} height={box.h + 6} rx={11} />}
+      <rect class="body" width={box.w} height={box.h} rx={8} />
+      <text class="name" x={box.w / 2} y={23}>{box.label}</text>
+      {box.notes.map((note, i) => (
+        <text
+          key={note}
+          class={noted !== undefined && lit && note.startsWith(noted) ? "row now" : "row"}
+          x={box.w / 2}
+          y={41 + i * NOTE_LINE}
+        >
+          {note}
+        </text>
+      ))}
+      {box.initial && <circle class="begin" cx={0} cy={box.h > 40 ? 18 : box.h / 2} r={4} />}
+    </g>
+  );
+}
+
+function Legend({ boxes }: { readonly boxes: readonly Box[] }) {
+  const has = (mark: string) => boxes.some(({ notes }) => notes.some((note) => note.startsWith(mark)));
+  return (
+    <p class="note legend">
+      <span>● begins here</span>
+      {has("↻") && <span>↻ events that leave it in its state</span>}
+      {has("?") && <span>? intents: builds that the state permits</span>}
+      {has("⇥") && <span>⇥ events that lead here from every state</span>}
+    </p>
   );
 }
 

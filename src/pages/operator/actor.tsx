@@ -92,14 +92,7 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
           </Panel>
           {actor.value
             ? <StatePanel actor={actor.value} past={past} version={version} choose={choose} />
-            : unknown && (
-              <Panel title="State">
-                <Empty title="This actor has no transition yet.">
-                  It is shown as soon as its first one happens; this page stays connected. Check the id if you expected
-                  one.
-                </Empty>
-              </Panel>
-            )}
+            : unknown && <NoTransition />}
           {actor.value && <Pending actor={actor.value} at={at} after={actor.reload} />}
         </div>
         <div class="column">
@@ -109,6 +102,16 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
         </div>
       </div>
     </Settled>
+  );
+}
+
+function NoTransition() {
+  return (
+    <Panel title="State">
+      <Empty title="This actor has no transition yet.">
+        It is shown as soon as its first one happens; this page stays connected. Check the id if you expected one.
+      </Empty>
+    </Panel>
   );
 }
 

@@ -6,12 +6,12 @@ import { sharedWalletMachine } from "#machines/sharedWallet.ts";
 import { tokenMachine } from "#machines/token.ts";
 import { transactionMachine } from "#machines/transaction.ts";
 import { walletMachine } from "#machines/wallet.ts";
+import { leavesOf } from "#src/pages/operator/chartGraph.ts";
 import {
   type ChartLayout,
   clip,
   LABEL_CHARACTER,
   layoutChart,
-  leavesOf,
   NOTE_LINE,
   takenOf,
 } from "#src/pages/operator/chartLayout.ts";
