@@ -108,20 +108,7 @@ export function FactsPanel({ token, version, query, early, onDraft }: {
   const isQuarantined = token.status === "quarantined";
   return (
     <Panel title="Facts" class="facts-panel">
-      <div class="filter">
-        <Search
-          label="Search the facts"
-          placeholder={begins ? "Beginning of a key, or 0x and bytes" : "Part of a key or value, or 0x and bytes"}
-          value={search}
-          onSearch={(text) => setQuery({ find: text })}
-        />
-        <Choice
-          label="Search in"
-          options={[["any", "Anywhere"], ["beginning", "Key begins with"]]}
-          value={begins ? "beginning" : "any"}
-          onChange={(by) => setQuery({ by: by === "any" ? undefined : by })}
-        />
-      </div>
+      <FactsFilter search={search} begins={begins} />
       {first === undefined && <p class="alert warn" role="alert">After 0x, enter hexadecimal digits in pairs.</p>}
       {root !== token.root && (
         <p class="alert info" role="status">
@@ -157,6 +144,25 @@ export function FactsPanel({ token, version, query, early, onDraft }: {
         )}
       <CheckAny tokenId={tokenId} root={token.root} />
     </Panel>
+  );
+}
+
+function FactsFilter({ search, begins }: { readonly search: string; readonly begins: boolean }) {
+  return (
+    <div class="filter">
+      <Search
+        label="Search the facts"
+        placeholder={begins ? "Beginning of a key, or 0x and bytes" : "Part of a key or value, or 0x and bytes"}
+        value={search}
+        onSearch={(text) => setQuery({ find: text })}
+      />
+      <Choice
+        label="Search in"
+        options={[["any", "Anywhere"], ["beginning", "Key begins with"]]}
+        value={begins ? "beginning" : "any"}
+        onChange={(by) => setQuery({ by: by === "any" ? undefined : by })}
+      />
+    </div>
   );
 }
 

@@ -47,29 +47,7 @@ export function RequestsPanel({ tokenId, owner, version }: {
   return (
     <Panel
       title="Open requests"
-      aside={isOwner && requests.length > 0 && (
-        <>
-          <span class="note" role="status">
-            {chosen.length === 0 ? "Select requests" : `${chosen.length} selected`}
-          </span>
-          <button
-            type="button"
-            class="small primary"
-            disabled={chosen.length === 0}
-            onClick={() => void apply(tokenId, chosen)}
-          >
-            Apply selected
-          </button>
-          <button
-            type="button"
-            class="small"
-            disabled={chosen.length === 0}
-            onClick={() => void refuse(tokenId, chosen)}
-          >
-            Refuse selected
-          </button>
-        </>
-      )}
+      aside={isOwner && requests.length > 0 && <OwnerButtons tokenId={tokenId} chosen={chosen} />}
     >
       <Loaded data={data} rows={2}>
         {() => (
@@ -115,6 +93,33 @@ export function RequestsPanel({ tokenId, owner, version }: {
   );
 }
 
+/** What the owner can do with the requests that are selected. */
+function OwnerButtons({ tokenId, chosen }: { readonly tokenId: string; readonly chosen: readonly string[] }) {
+  return (
+    <>
+      <span class="note" role="status">
+        {chosen.length === 0 ? "Select requests" : `${chosen.length} selected`}
+      </span>
+      <button
+        type="button"
+        class="small primary"
+        disabled={chosen.length === 0}
+        onClick={() => void apply(tokenId, chosen)}
+      >
+        Apply selected
+      </button>
+      <button
+        type="button"
+        class="small"
+        disabled={chosen.length === 0}
+        onClick={() => void refuse(tokenId, chosen)}
+      >
+        Refuse selected
+      </button>
+    </>
+  );
+}
+
 function Request({ request, mine, picked, onPick, onRefuse }: {
   readonly request: OpenRequest;
   readonly mine: boolean;
@@ -122,7 +127,7 @@ function Request({ request, mine, picked, onPick, onRefuse }: {
   readonly onPick?: (on: boolean) => void;
   readonly onRefuse?: () => void;
 }) {
-  const { outputRefId, refundAddress, lovelace, fee, opened, pending } = request;
+  const { pending } = request;
   const change = changeFromHex(request.change);
   const name = `${change.type} ${plain(textOf(request.change.key))}`;
   const isBusy = pending !== undefined;
@@ -143,75 +148,79 @@ function Request({ request, mine, picked, onPick, onRefuse }: {
         </span>
         <Outlook request={request} />
       </div>
-      <div class="request-more">
-        <span>
-          by{" "}
-          <Id
-            value={refundAddress}
-            name="requester's address"
-            href={explorerAddress(refundAddress)}
-            external
-            ends={6}
-          />
-          {mine && <Badge tone="good">yours</Badge>}
-        </span>
-        <span>
-          deposit <Ada lovelace={lovelace} />
-        </span>
-        <span>
-          offers the owner <Ada lovelace={fee} />
-        </span>
-        <span>
-          <SlotAgo slot={opened.slot} />
-        </span>
-        <span>
-          request <Id value={outputRefId} name="request" ends={4} />
-        </span>
-        {(mine || onRefuse) && (
-          <span class="buttons">
-            {mine && (
-              <button
-                type="button"
-                class="small"
-                disabled={isBusy}
-                aria-label={`Take back the request to ${name}`}
-                onClick={() => void takeBack(outputRefId)}
-              >
-                Take back
-              </button>
-            )}
-            {onRefuse && (
-              <button
-                type="button"
-                class="small"
-                disabled={isBusy}
-                aria-label={`Refuse the request to ${name}`}
-                onClick={onRefuse}
-              >
-                Refuse
-              </button>
-            )}
-          </span>
-        )}
-      </div>
+      <RequestDetails request={request} name={name} mine={mine} onRefuse={onRefuse} />
       <WholeChange change={change} />
       {pending !== undefined && (
         <p class="note">
           A submitted transaction spends this request: <Tx hash={pending} />
         </p>
       )}
-      {request.outlook && !request.outlook.applies && (
-        <p class="outlook-why">
-          {request.outlook.message}
-          {request.outlook.older !== undefined && (
-            <>
-              {" "}
-              The older request is <Id value={request.outlook.older} name="request" ends={4} />.
-            </>
-          )}
-        </p>
-      )}
+      {request.outlook && !request.outlook.applies && <OutlookReason outlook={request.outlook} />}
     </li>
+  );
+}
+
+/** Whose request it is, what it pays, and what the reader can do with it. */
+function RequestDetails({ request, name, mine, onRefuse }: {
+  readonly request: OpenRequest;
+  readonly name: string;
+  readonly mine: boolean;
+  readonly onRefuse: (() => void) | undefined;
+}) {
+  const { outputRefId, refundAddress, lovelace, fee, opened, pending } = request;
+  const isBusy = pending !== undefined;
+  return (
+    <div class="request-more">
+      <span>
+        by{" "}
+        <Id
+          value={refundAddress}
+          name="requester's address"
+          href={explorerAddress(refundAddress)}
+          external
+          ends={6}
+        />
+        {mine && <Badge tone="good">yours</Badge>}
+      </span>
+      <span>
+        deposit <Ada lovelace={lovelace} />
+      </span>
+      <span>
+        offers the owner <Ada lovelace={fee} />
+      </span>
+      <span>
+        <SlotAgo slot={opened.slot} />
+      </span>
+      <span>
+        request <Id value={outputRefId} name="request" ends={4} />
+      </span>
+      {(mine || onRefuse) && (
+        <span class="buttons">
+          {mine && (
+            <button
+              type="button"
+              class="small"
+              disabled={isBusy}
+              aria-label={`Take back the request to ${name}`}
+              onClick={() => void takeBack(outputRefId)}
+            >
+              Take back
+            </button>
+          )}
+          {onRefuse && (
+            <button
+              type="button"
+              class="small"
+              disabled={isBusy}
+              aria-label={`Refuse the request to ${name}`}
+              onClick={onRefuse}
+            >
+              Refuse
+            </button>
+          )}
+        </span>
+      )}
+    </div>
   );
 }
 
@@ -226,4 +235,19 @@ function Outlook({ request: { pending, outlook } }: { readonly request: OpenRequ
       </Badge>
     )
     : <Badge tone="warn" title={outlook.message}>would not be applied</Badge>;
+}
+
+/** Why a request would not be applied. */
+function OutlookReason({ outlook }: { readonly outlook: NonNullable<OpenRequest["outlook"]> }) {
+  return (
+    <p class="outlook-why">
+      {outlook.message}
+      {outlook.older !== undefined && (
+        <>
+          {" "}
+          The older request is <Id value={outlook.older} name="request" ends={4} />.
+        </>
+      )}
+    </p>
+  );
 }

@@ -5,6 +5,7 @@
  */
 import { present } from "#src/base/present.ts";
 import { signal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import type { Resolve } from "#src/client/summary.ts";
@@ -123,14 +124,70 @@ export function TransactionDialog() {
 /** What the dialog can do next. */
 type Stage = "checking" | "review" | "signing" | "failed" | "submitted" | "landed" | "handed";
 
+/** What came of a signature. */
+type Outcome =
+  | { readonly kind: "submitted"; readonly hash: string }
+  /** Keys that have not signed, and the transaction for their owners. */
+  | { readonly kind: "handed"; readonly missing: readonly string[]; readonly cbor: string }
+  | { readonly kind: "closed" };
+
+/** Has a transaction signed, and submits it where no other signature is missing. @throws {ApiError} */
+async function signAndSubmit(
+  wallet: Wallet,
+  { transaction, resolve }: Checked,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { TokenClient, summarize } = await client();
+  const { summary } = transaction;
+  const all = await signed(wallet, transaction, summary.signers.some(({ key }) => key !== wallet.key));
+  if (signal.aborted) return { kind: "closed" };
+  const now = await summarize(all.cbor, { resolve });
+  const missing = now.ok ? now.value.signers.flatMap((signer) => signer.signed ? [] : [signer.key]) : [wallet.key];
+  if (missing.includes(wallet.key)) {
+    throw new ApiError(
+      LOCAL,
+      "wallet",
+      "The wallet has not signed with the key of the address. Nothing was submitted.",
+    );
+  }
+  if (missing.length > 0) return { kind: "handed", missing, cbor: all.cbor };
+  return { kind: "submitted", hash: await new TokenClient(location.origin).submit(all) };
+}
+
+/** Says how a transaction fares until a block has it, which is true, or it has expired or the dialog is closed. */
+async function hasLanded(hash: string, say: (text: string) => void, signal: AbortSignal): Promise<boolean> {
+  say("Submitted. Waiting for a block.");
+  while (!signal.aborted) {
+    try {
+      const { blockHeight } = await get<{ blockHeight: number }>(
+        `/transaction?txHash=${hash}&wait=${WAIT_MS}`,
+        signal,
+      );
+      say(`On the ledger, in block ${blockHeight}.`);
+      return true;
+    } catch (failure) {
+      if (signal.aborted) return false;
+      const details = failure instanceof ApiError && failure.status === 404 ? failure.details : undefined;
+      const status = (details as { status?: unknown } | undefined)?.status;
+      if (status === undefined) {
+        say("Submitted. The service is temporarily not reachable.");
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
+        continue;
+      }
+      say(OUTSIDE.get(status) ?? "Submitted. It is not in a block yet.");
+      if (status === "expired") return false;
+    }
+  }
+  return false;
+}
+
 function Steps({ job: one }: { readonly job: Job }) {
   const { title, wallet, verified } = one;
   const [stage, setStage] = useState<Stage>("checking");
   const [said, say] = useState("Your wallet is read.");
   const [error, setError] = useState<unknown>();
   const [checked, setChecked] = useState<Checked>();
-  const [handed, setHanded] = useState("");
-  const [missing, setMissing] = useState<readonly string[]>([]);
+  const [handed, setHanded] = useState<Extract<Outcome, { kind: "handed" }>>();
   const left = useRef(new AbortController());
   const sent = useRef(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -158,7 +215,7 @@ function Steps({ job: one }: { readonly job: Job }) {
     setError(undefined);
     setStage("signing");
     try {
-      await signAndSubmit(present(checked, "the checked transaction"));
+      await proceed(present(checked, "the checked transaction"));
     } catch (failure) {
       if (left.current.signal.aborted) return;
       const lost = failure instanceof ApiError && failure.code === "unreachable";
@@ -167,120 +224,108 @@ function Steps({ job: one }: { readonly job: Job }) {
       setStage("review");
     }
   };
-  const signAndSubmit = async ({ transaction, resolve }: Checked) => {
-    const { TokenClient, summarize } = await client();
+  const proceed = async (transaction: Checked) => {
+    const { signal } = left.current;
     say(`${wallet.browser.name} asks you to sign.`);
-    const { summary } = transaction;
-    const all = await signed(wallet, transaction, summary.signers.some(({ key }) => key !== wallet.key));
-    if (left.current.signal.aborted) return;
-    const now = await summarize(all.cbor, { resolve });
-    const others = now.ok ? now.value.signers.flatMap((signer) => signer.signed ? [] : [signer.key]) : [wallet.key];
-    if (others.includes(wallet.key)) {
-      throw new ApiError(
-        LOCAL,
-        "wallet",
-        "The wallet has not signed with the key of the address. Nothing was submitted.",
-      );
-    }
-    if (others.length > 0) {
-      setMissing(others);
-      setHanded(all.cbor);
+    const outcome = await signAndSubmit(wallet, transaction, signal);
+    if (outcome.kind === "closed") return;
+    sent.current = true;
+    if (outcome.kind === "handed") {
+      setHanded(outcome);
       say("Signed; one more signature is required.");
-      sent.current = true;
       return setStage("handed");
     }
-    const hash = await new TokenClient(location.origin).submit(all);
-    sent.current = true;
     setStage("submitted");
-    await watch(hash);
+    if (await hasLanded(outcome.hash, say, signal)) setStage("landed");
   };
-  /** Says how the transaction fares until a block has it, or the dialog is closed. */
-  const watch = async (hash: string) => {
-    const { signal } = left.current;
-    say("Submitted. Waiting for a block.");
-    while (!signal.aborted) {
-      try {
-        const { blockHeight } = await get<{ blockHeight: number }>(
-          `/transaction?txHash=${hash}&wait=${WAIT_MS}`,
-          signal,
-        );
-        say(`On the ledger, in block ${blockHeight}.`);
-        return setStage("landed");
-      } catch (failure) {
-        if (signal.aborted) return;
-        const details = failure instanceof ApiError && failure.status === 404 ? failure.details : undefined;
-        const status = (details as { status?: unknown } | undefined)?.status;
-        if (status === undefined) {
-          say("Submitted. The service is temporarily not reachable.");
-          await new Promise((resolve) => setTimeout(resolve, 2_000));
-          continue;
-        }
-        say(OUTSIDE.get(status) ?? "Submitted. It is not in a block yet.");
-        if (status === "expired") return;
-      }
-    }
-  };
+  return (
+    <Dialog title={title} onClose={close} wide>
+      <p role="status" class={stage === "landed" ? "said good" : "said"}>{said}</p>
+      {checked && !handed && <Summary checked={checked} />}
+      {handed && <Handed missing={handed.missing} cbor={handed.cbor} />}
+      <Alert error={withReasons(error)} />
+      {error instanceof ApiError && error.code === "not_enough_money" && <TestAda address={wallet.address} />}
+      <Buttons {...{ stage, wallet, checked, handed, button, close, sign }} />
+    </Dialog>
+  );
+}
 
+function Summary({ checked: { transaction, warnings } }: { readonly checked: Checked }) {
+  return (
+    <>
+      {warnings?.map(({ message }, i) => <p key={i} class="alert warn">Warning: {message}</p>)}
+      <SummaryView summary={transaction.summary} />
+    </>
+  );
+}
+
+/** A transaction that its reader passes on to the owners of the keys that have not signed. */
+function Handed({ missing, cbor }: { readonly missing: readonly string[]; readonly cbor: string }) {
+  return (
+    <>
+      <p>
+        Signed by you. The signature of the key {missing.map((key) => <Id key={key} value={key} name="key hash" />)}
+        {" "}
+        is missing: give this text to its owner, who pastes it under “Accept a token”.
+      </p>
+      <div>
+        <label for="handed">The transaction with your signature</label>
+        <textarea id="handed" class="mono" rows={6} readOnly spellcheck={false} value={cbor} />
+      </div>
+    </>
+  );
+}
+
+/** Where a devnet gives test ada away. */
+function TestAda({ address }: { readonly address: string }) {
+  const faucet = faucetPage(address);
+  if (faucet === undefined) return null;
+  return (
+    <p class="note">
+      Test ada is free on this devnet: <a href={faucet} target="_blank" rel="noopener">open its faucet</a> for{" "}
+      <Id value={address} name="address" />, and try again.
+    </p>
+  );
+}
+
+function Buttons({ stage, wallet, checked, handed, button, close, sign }: {
+  readonly stage: Stage;
+  readonly wallet: Wallet;
+  readonly checked: Checked | undefined;
+  readonly handed: { readonly cbor: string } | undefined;
+  /** The button that gets the focus. */
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly close: () => void;
+  readonly sign: () => Promise<void>;
+}) {
   // what the reader has now, and is not looking at
   const received = checked?.transaction.summary.tokens.find(({ booted, ended, owner }) =>
     booted || (!ended && owner.before !== owner.after)
   )?.tokenId;
   const explorer = checked && explorerTx(checked.transaction.summary.hash);
-  const faucet = error instanceof ApiError && error.code === "not_enough_money"
-    ? faucetPage(wallet.address)
-    : undefined;
   return (
-    <Dialog title={title} onClose={close} wide>
-      <p role="status" class={stage === "landed" ? "said good" : "said"}>{said}</p>
-      {checked && stage !== "handed" && (
-        <>
-          {checked.warnings?.map(({ message }, i) => <p key={i} class="alert warn">Warning: {message}</p>)}
-          <SummaryView summary={checked.transaction.summary} />
-        </>
+    <div class="buttons end">
+      {handed && (
+        <button type="button" ref={button} class="primary" onClick={() => void copyText(handed.cbor)}>Copy</button>
       )}
-      {stage === "handed" && (
-        <>
-          <p>
-            Signed by you. The signature of the key {missing.map((key) => <Id key={key} value={key} name="key hash" />)}
-            {" "}
-            is missing: give this text to its owner, who pastes it under “Accept a token”.
-          </p>
-          <div>
-            <label for="handed">The transaction with your signature</label>
-            <textarea id="handed" class="mono" rows={6} readOnly spellcheck={false} value={handed} />
-          </div>
-        </>
+      {received !== undefined && stage === "landed" && (
+        <a class="button" href={hrefOf(pathOf("token", received))} onClick={close}>Open the token</a>
       )}
-      <Alert error={withReasons(error)} />
-      {faucet !== undefined && (
-        <p class="note">
-          Test ada is free on this devnet: <a href={faucet} target="_blank" rel="noopener">open its faucet</a> for{" "}
-          <Id value={wallet.address} name="address" />, and try again.
-        </p>
+      {explorer !== undefined && stage === "landed" && (
+        <a class="button" href={explorer} target="_blank" rel="noopener">Show in the explorer</a>
       )}
-      <div class="buttons end">
-        {stage === "handed" && (
-          <button type="button" ref={button} class="primary" onClick={() => void copyText(handed)}>Copy</button>
-        )}
-        {received !== undefined && stage === "landed" && (
-          <a class="button" href={hrefOf(pathOf("token", received))} onClick={close}>Open the token</a>
-        )}
-        {explorer !== undefined && stage === "landed" && (
-          <a class="button" href={explorer} target="_blank" rel="noopener">Show in the explorer</a>
-        )}
-        {stage === "checking" || stage === "review" || stage === "signing"
-          ? <button type="button" onClick={close}>Cancel</button>
-          : (
-            <button type="button" {...(stage === "handed" ? {} : { ref: button, class: "primary" })} onClick={close}>
-              Done
-            </button>
-          )}
-        {(stage === "review" || stage === "signing") && (
-          <button type="button" ref={button} class="primary" disabled={stage === "signing"} onClick={sign}>
-            {`Sign with ${wallet.browser.name}`}
+      {stage === "checking" || stage === "review" || stage === "signing"
+        ? <button type="button" onClick={close}>Cancel</button>
+        : (
+          <button type="button" {...(stage === "handed" ? {} : { ref: button, class: "primary" })} onClick={close}>
+            Done
           </button>
         )}
-      </div>
-    </Dialog>
+      {(stage === "review" || stage === "signing") && (
+        <button type="button" ref={button} class="primary" disabled={stage === "signing"} onClick={sign}>
+          {`Sign with ${wallet.browser.name}`}
+        </button>
+      )}
+    </div>
   );
 }
