@@ -56,7 +56,7 @@ export function assetTitle(
   { name, fingerprint, metadata }: {
     readonly name: string;
     readonly fingerprint?: string | undefined;
-    readonly metadata?: { readonly name?: string; readonly ticker?: string } | undefined;
+    readonly metadata?: { readonly name?: string | undefined; readonly ticker?: string | undefined } | undefined;
   },
 ): string {
   return metadata?.ticker ?? metadata?.name ?? readableName(name) ?? fingerprint ?? (name === "" ? "(no name)" : name);

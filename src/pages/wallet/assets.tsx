@@ -27,7 +27,7 @@ export function useAssets({ prefix, id, assets }: WalletSummary): Data<AssetBook
 /** The title of an asset. */
 export function titleOf(book: AssetBook | undefined, policy: string, name: string, fingerprint?: string): string {
   const known = book?.get(policy + name);
-  return assetTitle({ name, fingerprint: known?.fingerprint ?? fingerprint, metadata: known?.metadata as never });
+  return assetTitle({ name, fingerprint: known?.fingerprint ?? fingerprint, metadata: known?.metadata });
 }
 
 export const decimalsOf = (book: AssetBook | undefined, policy: string, name: string): number =>

@@ -14,7 +14,7 @@ import { Ada, count } from "../kit/amounts.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Facts, Panel } from "../kit/parts.tsx";
 import { Table } from "../kit/Table.tsx";
-import { AssetAmount, useAssets } from "./assets.tsx";
+import { AssetAmount, type AssetBook, useAssets } from "./assets.tsx";
 import { paymentBodies } from "./payments.ts";
 import type { RequestedPayment } from "./review.ts";
 import { PassphraseForm } from "./secrets.tsx";
@@ -101,56 +101,11 @@ export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back
       </>
     );
   }
-  const total = payments.reduce((sum, { lovelace }) => sum + lovelace, 0n);
-  const range = ({ least, most }: ByronPlan["fee"]) =>
-    least === most ? <Ada lovelace={most} /> : (
-      <span>
-        <Ada lovelace={least} /> to <Ada lovelace={most} />
-      </span>
-    );
   return (
     <Step back={back}>
       <Panel title="Check before you sign" aside={<button type="button" class="small" onClick={back}>Back</button>}>
-        <Table
-          caption="Recipients"
-          showCaption
-          rows={payments.map((one, i) => ({ ...one, key: String(i) }))}
-          keyOf={({ key }) => key}
-          pageSize={20}
-          columns={[
-            { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" whole /> },
-            {
-              title: "Gets",
-              align: "right",
-              cell: ({ lovelace, assets }) => (
-                <span class="changes">
-                  <Ada lovelace={lovelace} />
-                  {[...assets].map(([asset, quantity]) => (
-                    <AssetAmount
-                      key={asset}
-                      book={book.value}
-                      policy={asset.slice(0, 56)}
-                      name={asset.slice(56)}
-                      quantity={quantity}
-                    />
-                  ))}
-                </span>
-              ),
-            },
-          ]}
-        />
-        <Facts
-          align="right"
-          pairs={[
-            ["Spends", coins && `${count(coins.number)} ${coins.number === 1 ? "coin" : "coins"} of this wallet`],
-            [coins ? "Fee" : "Fee, estimated", range(fee)],
-            ["Change, back to this wallet", coins && <Ada lovelace={coins.change} />],
-            [
-              coins ? "Leaves this wallet" : "Leaves this wallet, about",
-              <b>{range({ least: total + fee.least, most: total + fee.most })}</b>,
-            ],
-          ]}
-        />
+        <Recipients payments={payments} book={book.value} />
+        <PlanFacts payments={payments} coins={coins} fee={fee} />
         <p class="note">
           {coins
             ? "The service builds, signs and sends a payment of a Byron wallet in one step, so this page cannot read the " +
@@ -170,5 +125,70 @@ export function ByronSend({ wallet, plan: { payments, chosen, coins, fee }, back
         />
       </Panel>
     </Step>
+  );
+}
+
+function Recipients({ payments, book }: {
+  readonly payments: readonly RequestedPayment[];
+  readonly book: AssetBook | undefined;
+}) {
+  return (
+    <Table
+      caption="Recipients"
+      showCaption
+      rows={payments.map((one, i) => ({ ...one, key: String(i) }))}
+      keyOf={({ key }) => key}
+      pageSize={20}
+      columns={[
+        { title: "Recipient", cell: ({ address }) => <Id value={address} name="address" whole /> },
+        {
+          title: "Gets",
+          align: "right",
+          cell: ({ lovelace, assets }) => (
+            <span class="changes">
+              <Ada lovelace={lovelace} />
+              {[...assets].map(([asset, quantity]) => (
+                <AssetAmount
+                  key={asset}
+                  book={book}
+                  policy={asset.slice(0, 56)}
+                  name={asset.slice(56)}
+                  quantity={quantity}
+                />
+              ))}
+            </span>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function PlanFacts({ payments, coins, fee }: Pick<ByronPlan, "payments" | "coins" | "fee">) {
+  const total = payments.reduce((sum, { lovelace }) => sum + lovelace, 0n);
+  return (
+    <Facts
+      align="right"
+      pairs={[
+        ["Spends", coins && `${count(coins.number)} ${coins.number === 1 ? "coin" : "coins"} of this wallet`],
+        [coins ? "Fee" : "Fee, estimated", <FeeRange {...fee} />],
+        ["Change, back to this wallet", coins && <Ada lovelace={coins.change} />],
+        [
+          coins ? "Leaves this wallet" : "Leaves this wallet, about",
+          <b>
+            <FeeRange least={total + fee.least} most={total + fee.most} />
+          </b>,
+        ],
+      ]}
+    />
+  );
+}
+
+/** A fee or a sum, between two bounds that may be equal. */
+function FeeRange({ least, most }: ByronPlan["fee"]) {
+  return least === most ? <Ada lovelace={most} /> : (
+    <span>
+      <Ada lovelace={least} /> to <Ada lovelace={most} />
+    </span>
   );
 }

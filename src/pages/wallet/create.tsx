@@ -22,33 +22,7 @@ export function NewPhrase({ done }: { readonly done: (words: readonly string[]) 
   useLayoutEffect(() => {
     if (places) top.current?.querySelector("input")?.focus();
   }, [places]);
-  if (places === undefined) {
-    return (
-      <Panel title="Your recovery phrase">
-        <div class="prose">
-          <p>
-            Write these {words.length}{" "}
-            words on paper, in this order. They restore the wallet on any device. Without them it cannot be restored:
-            this service does not keep them.
-          </p>
-          <p class="alert warn">They are shown only once. Do not photograph them, and keep them secret.</p>
-        </div>
-        <ol class="phrase" aria-label="Recovery phrase">
-          {words.map((word, i) => (
-            <li key={i}>
-              <span class="note" aria-hidden="true">{i + 1}</span>
-              <b>{word}</b>
-            </li>
-          ))}
-        </ol>
-        <div class="buttons">
-          <button type="button" class="primary" onClick={() => setPlaces(threePlaces(words.length))}>
-            I have written them down
-          </button>
-        </div>
-      </Panel>
-    );
-  }
+  if (places === undefined) return <PhraseShown words={words} next={() => setPlaces(threePlaces(words.length))} />;
   const check = () => {
     const differing = places.filter((place) => typed[place]?.trim().toLowerCase() !== words[place]);
     setWrong(new Set(differing));
@@ -90,6 +64,35 @@ export function NewPhrase({ done }: { readonly done: (words: readonly string[]) 
             Start over with new words
           </button>
         </p>
+      </div>
+    </Panel>
+  );
+}
+
+/** A phrase to be written down. */
+function PhraseShown({ words, next }: { readonly words: readonly string[]; readonly next: () => void }) {
+  return (
+    <Panel title="Your recovery phrase">
+      <div class="prose">
+        <p>
+          Write these {words.length}{" "}
+          words on paper, in this order. They restore the wallet on any device. Without them it cannot be restored: this
+          service does not keep them.
+        </p>
+        <p class="alert warn">They are shown only once. Do not photograph them, and keep them secret.</p>
+      </div>
+      <ol class="phrase" aria-label="Recovery phrase">
+        {words.map((word, i) => (
+          <li key={i}>
+            <span class="note" aria-hidden="true">{i + 1}</span>
+            <b>{word}</b>
+          </li>
+        ))}
+      </ol>
+      <div class="buttons">
+        <button type="button" class="primary" onClick={next}>
+          I have written them down
+        </button>
       </div>
     </Panel>
   );

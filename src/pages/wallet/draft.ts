@@ -47,9 +47,7 @@ export async function reviewOf(wallet: WalletSummary, { transaction, requested }
   try {
     const review = reviewTransaction(bytes, { own, paths, requested });
     const inputPaths = decoded.inputs.flatMap(({ derivation_path: path }) => path ? [path] : []);
-    const signers = wallet.payment
-      ? signersAmong(wallet.payment as never, review.signed, inputPaths)
-      : new Set<string>();
+    const signers = wallet.payment ? signersAmong(wallet.payment, review.signed, inputPaths) : new Set<string>();
     return { review, own, signers };
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
@@ -75,6 +73,6 @@ async function derive({ prefix, id, payment, staking }: WalletSummary): Promise<
     read<NetworkInformation>("/network/information"),
   ]);
   const network = info.network_id === "mainnet" ? 1 : 0;
-  if (payment) return severalOwners(payment as never, staking as never, network);
+  if (payment) return severalOwners(payment, staking, network);
   return singleOwner(await read<string>(`/${prefix}/${id}/keys`, { format: "extended" }), network);
 }

@@ -13,12 +13,21 @@ import { hrefOf } from "../kit/router.ts";
 import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { PassphraseForm } from "./secrets.tsx";
-import { newKey, send, type Transaction } from "./service.ts";
+import { newKey, send, type Transaction, type WalletSummary } from "./service.ts";
 import { Sent } from "./Sent.tsx";
 import { Step } from "./signing.tsx";
 import type { WalletTab } from "./tab.ts";
 
 type Plan = Messaged<z.output<typeof selections.migrationPlan>>;
+
+/** A plan that is shown. One key for one plan: a repeated press moves once. */
+interface Planned {
+  readonly plan: Plan;
+  readonly addresses: readonly string[];
+  readonly key: string;
+}
+
+const pathOf = ({ prefix, id }: WalletSummary) => `/${prefix}/${id}/migrations`;
 
 /** The addresses in a text, and the lines that are none. */
 export function addressesIn(text: string, network: 0 | 1 | undefined) {
@@ -32,12 +41,8 @@ export function addressesIn(text: string, network: 0 | 1 | undefined) {
 
 export function Migrate({ wallet, reload }: WalletTab) {
   const [text, setText] = useState("");
-  const [plan, setPlan] = useState<
-    // one key for one plan: a repeated press moves once
-    { readonly plan: Plan; readonly addresses: readonly string[]; readonly key: string }
-  >();
+  const [plan, setPlan] = useState<Planned>();
   const [moved, setMoved] = useState<readonly Transaction[]>();
-  const path = `/${wallet.prefix}/${wallet.id}/migrations`;
   const begin = () => {
     setMoved(undefined);
     setPlan(undefined);
@@ -57,79 +62,16 @@ export function Migrate({ wallet, reload }: WalletTab) {
     );
   }
   if (plan) {
-    const { selections: all, total_fee: fee, balance_leftover: left, balance_selected: taken } = plan.plan;
     return (
-      <Step back={() => setPlan(undefined)}>
-        <Panel
-          title="The plan"
-          aside={
-            <button
-              type="button"
-              class="small"
-              onClick={() => setPlan(undefined)}
-            >
-              Back
-            </button>
-          }
-        >
-          <Facts
-            align="right"
-            pairs={[
-              ["Transactions", count(all.length)],
-              [
-                "Moves",
-                <span class="changes">
-                  <Ada lovelace={taken.ada.quantity} />
-                  {taken.assets.length > 0 && (
-                    <span class="note">
-                      {`and ${count(taken.assets.length)} ${taken.assets.length === 1 ? "kind" : "kinds"} of tokens`}
-                    </span>
-                  )}
-                </span>,
-              ],
-              ["Fees together", <Ada lovelace={fee.quantity} />],
-              [
-                "Arrives",
-                <b>
-                  <Ada lovelace={BigInt(taken.ada.quantity) - BigInt(fee.quantity)} />
-                </b>,
-              ],
-              [
-                "Stays behind",
-                BigInt(left.ada.quantity) > 0n
-                  ? (
-                    <span class="changes">
-                      <Ada lovelace={left.ada.quantity} />
-                      <span class="note">moving it costs more than it is worth</span>
-                    </span>
-                  )
-                  : undefined,
-              ],
-              [
-                "To",
-                <span class="wallet-name">{plan.addresses.map((one) => <bdi key={one} class="mono">{one}</bdi>)}</span>,
-              ],
-            ]}
-          />
-          <p class="alert warn">All of it leaves this wallet. Make sure that the addresses are yours.</p>
-          {wallet.signs || wallet.prefix === "byron-wallets"
-            ? (
-              <PassphraseForm
-                verb="Sign and move everything"
-                danger
-                optional={wallet.prefix !== "wallets"}
-                cancel={() => setPlan(undefined)}
-                run={async (passphrase) => {
-                  setMoved(
-                    await send<Transaction[]>("POST", path, { addresses: plan.addresses, passphrase }, plan.key),
-                  );
-                  await reload();
-                }}
-              />
-            )
-            : <p class="note">This wallet only watches: it cannot sign.</p>}
-        </Panel>
-      </Step>
+      <PlanStep
+        wallet={wallet}
+        planned={plan}
+        back={() => setPlan(undefined)}
+        moved={async (all) => {
+          setMoved(all);
+          await reload();
+        }}
+      />
     );
   }
   const { addresses, wrong } = addressesIn(text, networkId());
@@ -143,7 +85,11 @@ export function Migrate({ wallet, reload }: WalletTab) {
         verb="Make a plan"
         disabled={addresses.length === 0 || wrong.length > 0}
         run={async () => {
-          setPlan({ plan: await send<Plan>("POST", `${path}/plan`, { addresses }), addresses, key: newKey() });
+          setPlan({
+            plan: await send<Plan>("POST", `${pathOf(wallet)}/plan`, { addresses }),
+            addresses,
+            key: newKey(),
+          });
         }}
       >
         <TextField
@@ -157,5 +103,92 @@ export function Migrate({ wallet, reload }: WalletTab) {
         />
       </Form>
     </Panel>
+  );
+}
+
+function PlanStep({ wallet, planned, back, moved }: {
+  readonly wallet: WalletSummary;
+  readonly planned: Planned;
+  readonly back: () => void;
+  /** Called with the transactions that were sent. */
+  readonly moved: (all: readonly Transaction[]) => Promise<void>;
+}) {
+  return (
+    <Step back={back}>
+      <Panel
+        title="The plan"
+        aside={
+          <button
+            type="button"
+            class="small"
+            onClick={back}
+          >
+            Back
+          </button>
+        }
+      >
+        <PlanFacts plan={planned.plan} addresses={planned.addresses} />
+        <p class="alert warn">All of it leaves this wallet. Make sure that the addresses are yours.</p>
+        {wallet.signs || wallet.prefix === "byron-wallets"
+          ? (
+            <PassphraseForm
+              verb="Sign and move everything"
+              danger
+              optional={wallet.prefix !== "wallets"}
+              cancel={back}
+              run={async (passphrase) => {
+                const body = { addresses: planned.addresses, passphrase };
+                await moved(await send<Transaction[]>("POST", pathOf(wallet), body, planned.key));
+              }}
+            />
+          )
+          : <p class="note">This wallet only watches: it cannot sign.</p>}
+      </Panel>
+    </Step>
+  );
+}
+
+function PlanFacts({ plan, addresses }: Pick<Planned, "plan" | "addresses">) {
+  const { selections: all, total_fee: fee, balance_leftover: left, balance_selected: taken } = plan;
+  return (
+    <Facts
+      align="right"
+      pairs={[
+        ["Transactions", count(all.length)],
+        [
+          "Moves",
+          <span class="changes">
+            <Ada lovelace={taken.ada.quantity} />
+            {taken.assets.length > 0 && (
+              <span class="note">
+                {`and ${count(taken.assets.length)} ${taken.assets.length === 1 ? "kind" : "kinds"} of tokens`}
+              </span>
+            )}
+          </span>,
+        ],
+        ["Fees together", <Ada lovelace={fee.quantity} />],
+        [
+          "Arrives",
+          <b>
+            <Ada lovelace={BigInt(taken.ada.quantity) - BigInt(fee.quantity)} />
+          </b>,
+        ],
+        [
+          "Stays behind",
+          BigInt(left.ada.quantity) > 0n
+            ? (
+              <span class="changes">
+                <Ada lovelace={left.ada.quantity} />
+                <span class="note">moving it costs more than it is worth</span>
+              </span>
+            )
+            : undefined,
+        ],
+        [
+          "To",
+          <span class="wallet-name">{addresses.map((one) => <bdi key={one} class="mono">{one}</bdi>)}</span>,
+        ],
+      ]}
+    />
   );
 }

@@ -9,9 +9,9 @@ import { Id } from "../kit/Id.tsx";
 import { Choice, Facts, Panel } from "../kit/parts.tsx";
 import { Empty } from "../kit/states.tsx";
 import { readUnits } from "./amounts.ts";
-import { titleOf, useAssets } from "./assets.tsx";
+import { type AssetBook, titleOf, useAssets } from "./assets.tsx";
 import { PassphraseForm } from "./secrets.tsx";
-import { send } from "./service.ts";
+import { send, type WalletSummary } from "./service.ts";
 import { construct } from "./draft.ts";
 import { useDraft } from "./signing.tsx";
 import type { WalletTab } from "./tab.ts";
@@ -37,6 +37,16 @@ function MakePolicyKey({ id, made }: { readonly id: string; readonly made: () =>
   );
 }
 
+type Way = "mint" | "burn";
+
+/** What the reader has entered; it stays while a transaction is signed. */
+interface Entry {
+  readonly name: string;
+  /** Name of the asset to burn; undefined for the first one. */
+  readonly chosen: string | undefined;
+  readonly text: string;
+}
+
 export function Mint({ wallet, reload }: WalletTab) {
   const { id } = wallet;
   const policy = useData(
@@ -47,11 +57,10 @@ export function Mint({ wallet, reload }: WalletTab) {
   );
   const book = useAssets(wallet);
   const lacksKey = policy.error instanceof ApiError && policy.error.code === "missing_policy_public_key";
-  const [way, setWay] = useState<"mint" | "burn">("mint");
-  const [name, setName] = useState("");
-  const [chosen, setChosen] = useState<string>();
-  const [text, setText] = useState("");
-  const { sign, signing } = useDraft({ wallet, reload }, () => setText(""));
+  const [way, setWay] = useState<Way>("mint");
+  const [entry, setEntry] = useState<Entry>({ name: "", chosen: undefined, text: "" });
+  const change = (changed: Partial<Entry>) => setEntry((before) => ({ ...before, ...changed }));
+  const { sign, signing } = useDraft({ wallet, reload }, () => change({ text: "" }));
   if (lacksKey) return <MakePolicyKey id={id} made={policy.reload} />;
   if (signing) return signing;
   return (
@@ -62,75 +71,87 @@ export function Mint({ wallet, reload }: WalletTab) {
       }
     >
       <Loaded data={policy} rows={4}>
-        {(policyId) => {
-          const own = wallet.availableAssets.filter(({ policy_id }) => policy_id === policyId);
-          const burnt = own.find((one) => one.asset_name === chosen) ?? own[0];
-          const assetName = way === "mint" ? toHex(utf8(name.trim())) : burnt?.asset_name;
-          const long = (assetName?.length ?? 0) > 2 * LONGEST;
-          // quantities of the ledger itself: decimals are for display alone
-          const quantity = readUnits(text, 0, 2n ** 63n - 1n);
-          const most = way === "burn" ? BigInt(burnt?.quantity ?? 0) : undefined;
-          const tooMuch = quantity.ok && most !== undefined && quantity.value > most;
-          const ready = quantity.ok && quantity.value > 0n && !tooMuch && !long && assetName !== undefined;
-          const build = async () => {
-            if (!ready) return;
-            const operation = { [way]: { quantity: quantity.value } };
-            sign(
-              way === "mint" ? "Sign and mint" : "Sign and burn",
-              await construct(wallet, {
-                mint_burn: [{ policy_script_template: POLICY, asset_name: assetName, operation }],
-              }, { mint: new Map([[policyId + assetName, way === "mint" ? quantity.value : -quantity.value]]) }),
-            );
-          };
-          return (
-            <>
-              <Facts pairs={[["Policy of this wallet", <Id value={policyId} name="policy id" full />]]} />
-              <p class="note">Only this wallet can mint and burn tokens of this policy, at any time.</p>
-              {way === "burn" && own.length === 0
-                ? <Empty title="This wallet has no tokens of its own policy to burn" />
-                : (
-                  <Form verb="Review" disabled={!ready} run={build}>
-                    {way === "mint"
-                      ? (
-                        <TextField
-                          label="Name of the token"
-                          value={name}
-                          onInput={setName}
-                          hint="At most 32 bytes; it may be empty. The same name again makes more of the same token."
-                          error={long ? "This is longer than 32 bytes." : undefined}
-                        />
-                      )
-                      : (
-                        <SelectField
-                          label="Token"
-                          value={burnt?.asset_name ?? ""}
-                          onChange={setChosen}
-                          options={own.map((one) =>
-                            [
-                              one.asset_name,
-                              `${titleOf(book.value, policyId, one.asset_name)} (${one.quantity})`,
-                            ] as const
-                          )}
-                        />
-                      )}
-                    <TextField
-                      label="Quantity"
-                      value={text}
-                      onInput={setText}
-                      inputMode="numeric"
-                      hint="Whole units."
-                      error={tooMuch
-                        ? "More than this wallet has available."
-                        : text.trim() !== "" && !quantity.ok
-                        ? quantity.problem
-                        : undefined}
-                    />
-                  </Form>
-                )}
-            </>
-          );
-        }}
+        {(policyId) => (
+          <MintForm wallet={wallet} policyId={policyId} book={book.value} {...{ way, entry, change, sign }} />
+        )}
       </Loaded>
     </Panel>
+  );
+}
+
+function MintForm({ wallet, policyId, book, way, entry: { name, chosen, text }, change, sign }: {
+  readonly wallet: WalletSummary;
+  readonly policyId: string;
+  readonly book: AssetBook | undefined;
+  readonly way: Way;
+  readonly entry: Entry;
+  readonly change: (changed: Partial<Entry>) => void;
+  readonly sign: ReturnType<typeof useDraft>["sign"];
+}) {
+  const own = wallet.availableAssets.filter(({ policy_id }) => policy_id === policyId);
+  const burnt = own.find((one) => one.asset_name === chosen) ?? own[0];
+  const assetName = way === "mint" ? toHex(utf8(name.trim())) : burnt?.asset_name;
+  const long = (assetName?.length ?? 0) > 2 * LONGEST;
+  // quantities of the ledger itself: decimals are for display alone
+  const quantity = readUnits(text, 0, 2n ** 63n - 1n);
+  const most = way === "burn" ? BigInt(burnt?.quantity ?? 0) : undefined;
+  const tooMuch = quantity.ok && most !== undefined && quantity.value > most;
+  const ready = quantity.ok && quantity.value > 0n && !tooMuch && !long && assetName !== undefined;
+  const build = async () => {
+    if (!ready) return;
+    const operation = { [way]: { quantity: quantity.value } };
+    sign(
+      way === "mint" ? "Sign and mint" : "Sign and burn",
+      await construct(wallet, {
+        mint_burn: [{ policy_script_template: POLICY, asset_name: assetName, operation }],
+      }, { mint: new Map([[policyId + assetName, way === "mint" ? quantity.value : -quantity.value]]) }),
+    );
+  };
+  return (
+    <>
+      <Facts pairs={[["Policy of this wallet", <Id value={policyId} name="policy id" full />]]} />
+      <p class="note">Only this wallet can mint and burn tokens of this policy, at any time.</p>
+      {way === "burn" && own.length === 0
+        ? <Empty title="This wallet has no tokens of its own policy to burn" />
+        : (
+          <Form verb="Review" disabled={!ready} run={build}>
+            {way === "mint"
+              ? (
+                <TextField
+                  label="Name of the token"
+                  value={name}
+                  onInput={(name) => change({ name })}
+                  hint="At most 32 bytes; it may be empty. The same name again makes more of the same token."
+                  error={long ? "This is longer than 32 bytes." : undefined}
+                />
+              )
+              : (
+                <SelectField
+                  label="Token"
+                  value={burnt?.asset_name ?? ""}
+                  onChange={(chosen) => change({ chosen })}
+                  options={own.map((one) =>
+                    [
+                      one.asset_name,
+                      `${titleOf(book, policyId, one.asset_name)} (${one.quantity})`,
+                    ] as const
+                  )}
+                />
+              )}
+            <TextField
+              label="Quantity"
+              value={text}
+              onInput={(text) => change({ text })}
+              inputMode="numeric"
+              hint="Whole units."
+              error={tooMuch
+                ? "More than this wallet has available."
+                : text.trim() !== "" && !quantity.ok
+                ? quantity.problem
+                : undefined}
+            />
+          </Form>
+        )}
+    </>
   );
 }

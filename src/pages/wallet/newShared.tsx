@@ -121,14 +121,7 @@ function Begin({ next }: { readonly next: (plan: Plan) => void }) {
               onInput={setDate}
               error={isPast ? "This is in the past." : undefined}
             />
-            {time === "fewer" && (
-              <SelectField
-                label="Signatures that are enough then"
-                value={String(Math.min(Number(fewer), Number(needed) - 1))}
-                onChange={setFewer}
-                options={numbers(1, Number(needed) - 1)}
-              />
-            )}
+            {time === "fewer" && <FewerField fewer={fewer} set={setFewer} needed={Number(needed)} />}
           </div>
         )}
         {time === "until" && (
@@ -146,6 +139,22 @@ function Begin({ next }: { readonly next: (plan: Plan) => void }) {
         />
       </Form>
     </Panel>
+  );
+}
+
+/** How many signatures are enough from a date on, of those that are needed before. */
+function FewerField({ fewer, set, needed }: {
+  readonly fewer: string;
+  readonly set: (fewer: string) => void;
+  readonly needed: number;
+}) {
+  return (
+    <SelectField
+      label="Signatures that are enough then"
+      value={String(Math.min(Number(fewer), needed - 1))}
+      onChange={set}
+      options={numbers(1, needed - 1)}
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { Badge, Facts, Panel } from "../kit/parts.tsx";
 import { toast } from "../kit/toast.tsx";
 import { invitationText, isAccountKey, readInvitation } from "./invitation.ts";
 import { slotTimeText } from "./network.tsx";
+import type { KeyedTemplate, Template } from "./ownKeys.ts";
 import { ownerName, ownersIn, scriptWords } from "./scripts.ts";
 import { read, send } from "./service.ts";
 import type { WalletTab } from "./tab.ts";
@@ -14,97 +15,134 @@ import type { WalletTab } from "./tab.ts";
 export function Owners({ wallet, reload }: WalletTab) {
   const path = `/${wallet.prefix}/${wallet.id}/keys`;
   const own = useData((signal) => read<string>(path, { format: "extended" }, signal), [path]);
-  const { payment, staking } = wallet;
+  const { payment } = wallet;
   if (payment === undefined) return null;
-  const rule = payment.template as never;
-  const owners = ownersIn(rule);
-  const missing = owners.filter((owner) => !(owner in payment.cosigners));
   return (
     <Loaded data={own} rows={6}>
-      {(key) => {
-        const self = owners.find((owner) => payment.cosigners[owner] === key);
-        const invitation = invitationText({
-          name: wallet.name,
-          rule,
-          delegates: staking !== undefined,
-          keys: payment.cosigners,
-        });
-        return (
-          <>
-            <Panel title="The rule">
-              <Facts
-                pairs={[
-                  ["A payment needs", scriptWords(rule, slotTimeText)],
-                  [
-                    "Staking",
-                    staking ? scriptWords(staking.template as never, slotTimeText) : "this wallet does not delegate",
-                  ],
-                  ["You are", self ? ownerName(self) : "not among the owners"],
-                ]}
-              />
-            </Panel>
-            {self !== undefined && Object.keys(payment.cosigners).length > 1 && (
-              <Panel title="Your key">
-                <p>
-                  {`Send it to the owners who joined before you: they add it as the key of ${ownerName(self)}. `}
-                  The key is public: it cannot spend anything.
-                </p>
-                <div class="buttons">
-                  <button type="button" onClick={() => void copyText(key, "Copied your key")}>Copy your key</button>
-                  <Id value={key} name="your key" ends={12} />
-                </div>
-              </Panel>
-            )}
-            {missing.length > 0 && (
-              <>
-                <Panel title="1. Send the invitation to the other owners">
-                  <p>
-                    {`${missing.map(ownerName).join(", ")} ${missing.length === 1 ? "has" : "have"} not joined yet. `}
-                    Each of them pastes this text on their own page, under “Add a wallet”, “Create or join a shared
-                    wallet”.
-                  </p>
-                  <textarea class="mono" rows={5} readOnly aria-label="Invitation" value={invitation} />
-                  <div class="buttons">
-                    <button
-                      type="button"
-                      class="primary"
-                      onClick={() => void copyText(invitation, "Copied the invitation")}
-                    >
-                      Copy the invitation
-                    </button>
-                  </div>
-                  <p class="note">
-                    It has the rule and public keys, and no secret. Use a channel where it cannot be replaced by another
-                    text.
-                  </p>
-                </Panel>
-                <AddKeys wallet={wallet} reload={reload} missing={missing} />
-              </>
-            )}
-            <Panel title="Owners">
-              <ul class="plain-list">
-                {owners.map((owner) => {
-                  const known = payment.cosigners[owner];
-                  return (
-                    <li key={owner} class="spread">
-                      <span class="badges">
-                        <b>{ownerName(owner)}</b>
-                        {owner === self && <Badge>You</Badge>}
-                        {known ? <Badge tone="good">Joined</Badge> : <Badge tone="warn">Key is missing</Badge>}
-                      </span>
-                      {known && <Id value={known} name={`key of ${ownerName(owner)}`} ends={12} />}
-                    </li>
-                  );
-                })}
-              </ul>
-              <p class="note">
-                {missing.length > 0 ? "The wallet has no addresses before it has all keys." : "All keys are here."}
-              </p>
-            </Panel>
-          </>
-        );
-      }}
+      {(key) => <OwnersAndKeys wallet={wallet} reload={reload} payment={payment} ownKey={key} />}
     </Loaded>
+  );
+}
+
+function OwnersAndKeys({ wallet, reload, payment, ownKey }: Pick<WalletTab, "wallet" | "reload"> & {
+  readonly payment: KeyedTemplate;
+  /** This wallet's key of an owner. */
+  readonly ownKey: string;
+}) {
+  const { staking } = wallet;
+  const rule = payment.template;
+  const owners = ownersIn(rule);
+  const missing = owners.filter((owner) => !(owner in payment.cosigners));
+  const self = owners.find((owner) => payment.cosigners[owner] === ownKey);
+  const invitation = invitationText({
+    name: wallet.name,
+    rule,
+    delegates: staking !== undefined,
+    keys: payment.cosigners,
+  });
+  return (
+    <>
+      <Rule rule={rule} staking={staking} self={self} />
+      {self !== undefined && Object.keys(payment.cosigners).length > 1 && <OwnKey self={self} ownKey={ownKey} />}
+      {missing.length > 0 && (
+        <>
+          <Invite missing={missing} invitation={invitation} />
+          <AddKeys wallet={wallet} reload={reload} missing={missing} />
+        </>
+      )}
+      <OwnersList owners={owners} self={self} cosigners={payment.cosigners} />
+    </>
+  );
+}
+
+function Rule({ rule, staking, self }: {
+  readonly rule: Template;
+  readonly staking: KeyedTemplate | undefined;
+  readonly self: string | undefined;
+}) {
+  return (
+    <Panel title="The rule">
+      <Facts
+        pairs={[
+          ["A payment needs", scriptWords(rule, slotTimeText)],
+          [
+            "Staking",
+            staking ? scriptWords(staking.template, slotTimeText) : "this wallet does not delegate",
+          ],
+          ["You are", self ? ownerName(self) : "not among the owners"],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function OwnKey({ self, ownKey }: { readonly self: string; readonly ownKey: string }) {
+  return (
+    <Panel title="Your key">
+      <p>
+        {`Send it to the owners who joined before you: they add it as the key of ${ownerName(self)}. `}
+        The key is public: it cannot spend anything.
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={() => void copyText(ownKey, "Copied your key")}>Copy your key</button>
+        <Id value={ownKey} name="your key" ends={12} />
+      </div>
+    </Panel>
+  );
+}
+
+function Invite({ missing, invitation }: { readonly missing: readonly string[]; readonly invitation: string }) {
+  return (
+    <Panel title="1. Send the invitation to the other owners">
+      <p>
+        {`${missing.map(ownerName).join(", ")} ${missing.length === 1 ? "has" : "have"} not joined yet. `}
+        Each of them pastes this text on their own page, under “Add a wallet”, “Create or join a shared wallet”.
+      </p>
+      <textarea class="mono" rows={5} readOnly aria-label="Invitation" value={invitation} />
+      <div class="buttons">
+        <button
+          type="button"
+          class="primary"
+          onClick={() => void copyText(invitation, "Copied the invitation")}
+        >
+          Copy the invitation
+        </button>
+      </div>
+      <p class="note">
+        It has the rule and public keys, and no secret. Use a channel where it cannot be replaced by another text.
+      </p>
+    </Panel>
+  );
+}
+
+function OwnersList({ owners, self, cosigners }: {
+  readonly owners: readonly string[];
+  readonly self: string | undefined;
+  readonly cosigners: KeyedTemplate["cosigners"];
+}) {
+  return (
+    <Panel title="Owners">
+      <ul class="plain-list">
+        {owners.map((owner) => {
+          const known = cosigners[owner];
+          return (
+            <li key={owner} class="spread">
+              <span class="badges">
+                <b>{ownerName(owner)}</b>
+                {owner === self && <Badge>You</Badge>}
+                {known ? <Badge tone="good">Joined</Badge> : <Badge tone="warn">Key is missing</Badge>}
+              </span>
+              {known && <Id value={known} name={`key of ${ownerName(owner)}`} ends={12} />}
+            </li>
+          );
+        })}
+      </ul>
+      <p class="note">
+        {owners.some((owner) => !(owner in cosigners))
+          ? "The wallet has no addresses before it has all keys."
+          : "All keys are here."}
+      </p>
+    </Panel>
   );
 }
 

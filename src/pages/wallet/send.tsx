@@ -86,6 +86,13 @@ export function Send({ wallet, query, reload }: WalletTab) {
   );
 }
 
+/** The transaction of some payments, with a message where it is not empty. @throws {ApiError} */
+const draftOf = (wallet: WalletSummary, payments: readonly RequestedPayment[], message: string) => {
+  const lines = message === "" ? undefined : messageLines(message);
+  const metadata = lines && { metadata: messageMetadata(lines) };
+  return constructPayments(wallet, { payments: paymentBodies(payments), ...metadata }, { payments, message: lines });
+};
+
 function SendForm({ wallet, book, initial, reload }: {
   readonly wallet: WalletSummary;
   readonly book: AssetBook;
@@ -104,8 +111,6 @@ function SendForm({ wallet, book, initial, reload }: {
   }, [recipients.length]);
   const decimals = (asset: string) => decimalsOf(book, asset.slice(0, 56), asset.slice(56));
   const { payments, problems } = readForm(recipients, wallet, decimals, networkId());
-  const change = (key: number, changed: Partial<Recipient>) =>
-    setRecipients((all) => all.map((one) => one.key === key ? { ...one, ...changed } : one));
   const reset = () => {
     setPlan(undefined);
     setRecipients([blank()]);
@@ -116,15 +121,7 @@ function SendForm({ wallet, book, initial, reload }: {
   const { sign, signing } = useDraft({ wallet, reload }, reset);
   if (signing) return signing;
   if (plan) {
-    return (
-      <ByronSend
-        wallet={wallet}
-        plan={plan}
-        back={() => setPlan(undefined)}
-        done={reset}
-        reload={reload}
-      />
-    );
+    return <ByronSend wallet={wallet} plan={plan} back={() => setPlan(undefined)} done={reset} reload={reload} />;
   }
 
   const review = async () => {
@@ -140,24 +137,8 @@ function SendForm({ wallet, book, initial, reload }: {
   };
   const build = async (payments: readonly RequestedPayment[]) => {
     const enough = await withLeastAda(wallet, payments);
-    const lines = message.trim() === "" ? undefined : messageLines(message.trim());
-    const metadata = lines && { metadata: messageMetadata(lines) };
-    if (wallet.prefix === "byron-wallets") {
-      return setPlan(await planByron(wallet.id, enough));
-    }
-    sign(
-      "Sign and send",
-      await constructPayments(wallet, { payments: paymentBodies(enough), ...metadata }, {
-        payments: enough,
-        message: lines,
-      }),
-    );
-  };
-  const problem = ({ key, ada }: Recipient, field: string) => {
-    if (field === "ada" && refused?.key === key && refused.ada === ada) {
-      return `At least ${adaText(refused.least)} ada: the ledger takes no smaller payment.`;
-    }
-    return tried ? problems.get(`${key} ${field}`) : undefined;
+    if (wallet.prefix === "byron-wallets") return setPlan(await planByron(wallet.id, enough));
+    sign("Sign and send", await draftOf(wallet, enough, message.trim()));
   };
   const total = payments?.reduce((sum, { lovelace }) => sum + lovelace, 0n);
   return (
@@ -165,83 +146,133 @@ function SendForm({ wallet, book, initial, reload }: {
       <div ref={fields}>
         <Panel title="Send">
           <Form verb="Review" run={review}>
-            {recipients.map((one, i) => (
-              <RecipientFields
-                key={one.key}
-                recipient={one}
-                title={recipients.length > 1 ? `Recipient ${i + 1}` : "Recipient"}
-                wallet={wallet}
-                book={book}
-                problem={(field) => problem(one, field)}
-                onChange={(changed) => change(one.key, changed)}
-                remove={recipients.length > 1
-                  ? () => setRecipients((all) => all.filter(({ key }) => key !== one.key))
-                  : undefined}
-              />
-            ))}
-            {recipients.length < MOST && (
-              <button
-                type="button"
-                class="small"
-                onClick={() => setRecipients((all) => [...all, blank()])}
-              >
-                Add a recipient
-              </button>
-            )}
-            {wallet.prefix !== "byron-wallets" && (
-              <TextField
-                label="Message (optional)"
-                value={message}
-                onInput={setMessage}
-                maxLength={500}
-                hint="Everyone can read it in the ledger, for good."
-              />
-            )}
+            <Recipients
+              wallet={wallet}
+              book={book}
+              recipients={recipients}
+              set={setRecipients}
+              problems={tried ? problems : undefined}
+              refused={refused}
+            />
+            {wallet.prefix !== "byron-wallets" && <MessageField value={message} onInput={setMessage} />}
             {total !== undefined && recipients.length > 1 && (
               <p class="note">{`Together ${adaText(total)} ada, without the fee.`}</p>
             )}
-            {tried && problems.size > 0 && (
-              <p class="field-error" role="alert">
-                {problems.size === 1 ? "One field needs another look." : `${problems.size} fields need another look.`}
-              </p>
-            )}
+            {tried && problems.size > 0 && <ProblemCount count={problems.size} />}
           </Form>
         </Panel>
       </div>
       <aside>
-        <Panel title="Available">
-          <p class="big">
-            <Ada lovelace={wallet.available} />
-          </p>
-          {wallet.availableAssets.length > 0 && (
-            <p class="note">
-              {wallet.availableAssets.length === 1
-                ? "and one kind of token"
-                : `and ${wallet.availableAssets.length} kinds of tokens`}
-            </p>
-          )}
-          {wallet.prefix !== "shared-wallets" && (
-            <p class="note">
-              To send all of it, use <a href={hrefOf(walletPath(wallet, "move"))}>Move all</a>.
-            </p>
-          )}
-        </Panel>
-        <Panel title="What happens next">
-          <ol class="steps">
-            <li>
-              You see the fee, the change and the sum
-              {wallet.prefix !== "byron-wallets" && ", read from the transaction itself"}.
-            </li>
-            <li>
-              {wallet.signs || wallet.prefix === "byron-wallets"
-                ? "You sign with the passphrase. Nothing is sent before that."
-                : "You sign it where the keys are, and paste it back. Nothing is sent before that."}
-            </li>
-            <li>The network takes it into a block, usually within a minute.</li>
-          </ol>
-        </Panel>
+        <Available wallet={wallet} />
+        <NextSteps wallet={wallet} />
       </aside>
     </div>
+  );
+}
+
+function MessageField({ value, onInput }: { readonly value: string; readonly onInput: (text: string) => void }) {
+  return (
+    <TextField
+      label="Message (optional)"
+      value={value}
+      onInput={onInput}
+      maxLength={500}
+      hint="Everyone can read it in the ledger, for good."
+    />
+  );
+}
+
+function ProblemCount({ count }: { readonly count: number }) {
+  return (
+    <p class="field-error" role="alert">
+      {count === 1 ? "One field needs another look." : `${count} fields need another look.`}
+    </p>
+  );
+}
+
+function Available({ wallet }: { readonly wallet: WalletSummary }) {
+  return (
+    <Panel title="Available">
+      <p class="big">
+        <Ada lovelace={wallet.available} />
+      </p>
+      {wallet.availableAssets.length > 0 && (
+        <p class="note">
+          {wallet.availableAssets.length === 1
+            ? "and one kind of token"
+            : `and ${wallet.availableAssets.length} kinds of tokens`}
+        </p>
+      )}
+      {wallet.prefix !== "shared-wallets" && (
+        <p class="note">
+          To send all of it, use <a href={hrefOf(walletPath(wallet, "move"))}>Move all</a>.
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function NextSteps({ wallet }: { readonly wallet: WalletSummary }) {
+  return (
+    <Panel title="What happens next">
+      <ol class="steps">
+        <li>
+          You see the fee, the change and the sum
+          {wallet.prefix !== "byron-wallets" && ", read from the transaction itself"}.
+        </li>
+        <li>
+          {wallet.signs || wallet.prefix === "byron-wallets"
+            ? "You sign with the passphrase. Nothing is sent before that."
+            : "You sign it where the keys are, and paste it back. Nothing is sent before that."}
+        </li>
+        <li>The network takes it into a block, usually within a minute.</li>
+      </ol>
+    </Panel>
+  );
+}
+
+function Recipients({ wallet, book, recipients, set, problems, refused }: {
+  readonly wallet: WalletSummary;
+  readonly book: AssetBook;
+  readonly recipients: readonly Recipient[];
+  readonly set: (change: (all: readonly Recipient[]) => readonly Recipient[]) => void;
+  /** Undefined while the form has not been tried. */
+  readonly problems: ReadonlyMap<string, string> | undefined;
+  /** An amount that was refused when the transaction was built. */
+  readonly refused: TooLittle | undefined;
+}) {
+  const change = (key: number, changed: Partial<Recipient>) =>
+    set((all) => all.map((one) => one.key === key ? { ...one, ...changed } : one));
+  const problem = ({ key, ada }: Recipient, field: string) => {
+    if (field === "ada" && refused?.key === key && refused.ada === ada) {
+      return `At least ${adaText(refused.least)} ada: the ledger takes no smaller payment.`;
+    }
+    return problems?.get(`${key} ${field}`);
+  };
+  return (
+    <>
+      {recipients.map((one, i) => (
+        <RecipientFields
+          key={one.key}
+          recipient={one}
+          title={recipients.length > 1 ? `Recipient ${i + 1}` : "Recipient"}
+          wallet={wallet}
+          book={book}
+          problem={(field) => problem(one, field)}
+          onChange={(changed) => change(one.key, changed)}
+          remove={recipients.length > 1 ? () => set((all) => all.filter(({ key }) => key !== one.key)) : undefined}
+        />
+      ))}
+      {recipients.length < MOST && (
+        <button
+          type="button"
+          class="small"
+          onClick={() => set((all) => [...all, blank()])}
+        >
+          Add a recipient
+        </button>
+      )}
+    </>
   );
 }
 

@@ -112,17 +112,7 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
             <>
               <ReviewView review={review} book={book.value} />
               {(draft.warnings ?? []).map(({ code, message }) => <p key={code} class="alert warn">{message}</p>)}
-              {review.problems.length > 0
-                ? (
-                  <div class="alert" role="alert">
-                    <p>
-                      <b>Do not sign this.</b> The transaction is not what you requested:
-                    </p>
-                    <ul>{review.problems.map((problem) => <li key={problem}>{problem}</li>)}</ul>
-                    <p>Nothing was signed or sent.</p>
-                  </div>
-                )
-                : wallet.payment
+              {review.problems.length > 0 ? <DoNotSign problems={review.problems} /> : wallet.payment
                 ? (
                   <SharedSigning
                     wallet={wallet}
@@ -153,6 +143,18 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
           )}
         </Loaded>
       </Panel>
+    </div>
+  );
+}
+
+function DoNotSign({ problems }: Pick<Review, "problems">) {
+  return (
+    <div class="alert" role="alert">
+      <p>
+        <b>Do not sign this.</b> The transaction is not what you requested:
+      </p>
+      <ul>{problems.map((problem) => <li key={problem}>{problem}</li>)}</ul>
+      <p>Nothing was signed or sent.</p>
     </div>
   );
 }
@@ -209,7 +211,7 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit, 
   /** Called when the history has the transaction, because another owner has sent it. */
   readonly sentByOther: () => void;
 }) {
-  const template = wallet.payment!.template as never;
+  const template = wallet.payment!.template;
   const owners = ownersIn(template);
   const enough = isSatisfied(template, signers, review);
   const path = `/${wallet.prefix}/${wallet.id}`;

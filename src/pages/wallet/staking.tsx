@@ -9,7 +9,7 @@ import { Action, Badge, Facts, Panel } from "../kit/parts.tsx";
 import { hrefOf } from "../kit/router.ts";
 import { Search } from "../kit/Search.tsx";
 import { Alert, Empty } from "../kit/states.tsx";
-import { Table } from "../kit/Table.tsx";
+import { type Column, Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
 import { explorerPool } from "./devnet.ts";
 import { walletPath } from "./paths.ts";
@@ -119,13 +119,14 @@ function Current({ wallet, pools, begin }: {
   );
 }
 
-function Pools({ pools, stake, joined, join, canJoin }: {
-  readonly pools: readonly StakePool[];
+interface Choosing {
   readonly stake: bigint;
   readonly joined: string | undefined;
   readonly join: (pool: StakePool) => Promise<void>;
   readonly canJoin: boolean;
-}) {
+}
+
+function Pools({ pools, stake, joined, join, canJoin }: Choosing & { readonly pools: readonly StakePool[] }) {
   const [text, setText] = useState("");
   const ranked = useMemo(() => pools.map((pool, i) => ({ pool, rank: i + 1 })), [pools]);
   const wanted = text.toLowerCase();
@@ -143,71 +144,79 @@ function Pools({ pools, stake, joined, join, canJoin }: {
         keyOf={({ pool }) => pool.id}
         pageSize={20}
         empty="No pool matches."
-        columns={[
-          { title: "Rank", align: "right", compare: (a, b) => a.rank - b.rank, cell: ({ rank }) => count(rank) },
-          {
-            title: "Pool",
-            cell: ({ pool }) => (
-              <span class="wallet-name">
-                <bdi>{pool.metadata ? poolName(pool, pool.id) : <span class="note">without a name</span>}</bdi>
-                <Id value={pool.id} name="pool id" ends={6} href={explorerPool(pool.id)} external />
-                {pool.retirement && <Badge tone="bad">{`Retires in epoch ${pool.retirement.epoch_number}`}</Badge>}
-                {pool.flags.includes("delisted") && <Badge tone="bad">Delisted</Badge>}
-              </span>
-            ),
-          },
-          {
-            title: "Rewards an epoch",
-            align: "right",
-            compare: (a, b) =>
-              Number(
-                BigInt(a.pool.metrics.non_myopic_member_rewards.quantity) -
-                  BigInt(b.pool.metrics.non_myopic_member_rewards.quantity),
-              ),
-            cell: ({ pool }) => (
-              <span title={`Expected for ${adaText(stake)}`}>
-                <Ada lovelace={pool.metrics.non_myopic_member_rewards.quantity} />
-              </span>
-            ),
-          },
-          {
-            title: "Saturation",
-            align: "right",
-            compare: (a, b) => a.pool.metrics.saturation - b.pool.metrics.saturation,
-            cell: ({ pool: { metrics: { saturation } } }) => (
-              <span class={saturation >= 1 ? "bad-text" : ""}>
-                {`${(saturation * 100).toFixed(saturation < 0.1 ? 2 : 0)}%`}
-              </span>
-            ),
-          },
-          {
-            title: "Cost",
-            align: "right",
-            cell: ({ pool: { cost, margin } }) => (
-              <span class="wallet-name">
-                <span>{`${Number(margin.quantity).toLocaleString("en", { maximumFractionDigits: 2 })}%`}</span>
-                <span class="note">
-                  and <Ada lovelace={cost.quantity} />
-                </span>
-              </span>
-            ),
-          },
-          { title: "Blocks", align: "right", cell: ({ pool }) => count(BigInt(pool.metrics.produced_blocks.quantity)) },
-          {
-            title: "Action",
-            align: "right",
-            cell: ({ pool }) =>
-              pool.id === joined
-                ? <Badge tone="good">Joined</Badge>
-                : (
-                  <Action small run={() => join(pool)} disabled={!canJoin} label={`Join ${poolName(pool, pool.id)}`}>
-                    Join
-                  </Action>
-                ),
-          },
-        ]}
+        columns={poolColumns({ stake, joined, join, canJoin })}
       />
       {!canJoin && <p class="note">Joining needs a little ada for the fee and the deposit.</p>}
     </>
   );
 }
+
+/** A pool and its place in the order of the service. */
+interface Ranked {
+  readonly pool: StakePool;
+  readonly rank: number;
+}
+
+const poolColumns = ({ stake, joined, join, canJoin }: Choosing): readonly Column<Ranked>[] => [
+  { title: "Rank", align: "right", compare: (a, b) => a.rank - b.rank, cell: ({ rank }) => count(rank) },
+  {
+    title: "Pool",
+    cell: ({ pool }) => (
+      <span class="wallet-name">
+        <bdi>{pool.metadata ? poolName(pool, pool.id) : <span class="note">without a name</span>}</bdi>
+        <Id value={pool.id} name="pool id" ends={6} href={explorerPool(pool.id)} external />
+        {pool.retirement && <Badge tone="bad">{`Retires in epoch ${pool.retirement.epoch_number}`}</Badge>}
+        {pool.flags.includes("delisted") && <Badge tone="bad">Delisted</Badge>}
+      </span>
+    ),
+  },
+  {
+    title: "Rewards an epoch",
+    align: "right",
+    compare: (a, b) =>
+      Number(
+        BigInt(a.pool.metrics.non_myopic_member_rewards.quantity) -
+          BigInt(b.pool.metrics.non_myopic_member_rewards.quantity),
+      ),
+    cell: ({ pool }) => (
+      <span title={`Expected for ${adaText(stake)}`}>
+        <Ada lovelace={pool.metrics.non_myopic_member_rewards.quantity} />
+      </span>
+    ),
+  },
+  {
+    title: "Saturation",
+    align: "right",
+    compare: (a, b) => a.pool.metrics.saturation - b.pool.metrics.saturation,
+    cell: ({ pool: { metrics: { saturation } } }) => (
+      <span class={saturation >= 1 ? "bad-text" : ""}>
+        {`${(saturation * 100).toFixed(saturation < 0.1 ? 2 : 0)}%`}
+      </span>
+    ),
+  },
+  {
+    title: "Cost",
+    align: "right",
+    cell: ({ pool: { cost, margin } }) => (
+      <span class="wallet-name">
+        <span>{`${Number(margin.quantity).toLocaleString("en", { maximumFractionDigits: 2 })}%`}</span>
+        <span class="note">
+          and <Ada lovelace={cost.quantity} />
+        </span>
+      </span>
+    ),
+  },
+  { title: "Blocks", align: "right", cell: ({ pool }) => count(BigInt(pool.metrics.produced_blocks.quantity)) },
+  {
+    title: "Action",
+    align: "right",
+    cell: ({ pool }) =>
+      pool.id === joined
+        ? <Badge tone="good">Joined</Badge>
+        : (
+          <Action small run={() => join(pool)} disabled={!canJoin} label={`Join ${poolName(pool, pool.id)}`}>
+            Join
+          </Action>
+        ),
+  },
+];

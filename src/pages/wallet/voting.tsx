@@ -64,24 +64,18 @@ export function Voting({ wallet, reload }: WalletTab) {
       </Panel>
       <Panel title="Delegate the vote">
         <ul class="plain-list">
-          <li class="spread">
-            <span class="wallet-name">
-              <b>Abstain</b>
-              <span class="note">The stake counts for neither side.</span>
-            </span>
-            {voting === "abstain"
-              ? <Badge tone="good">Chosen</Badge>
-              : <Action run={() => choose("abstain")} label="Choose Abstain">Choose</Action>}
-          </li>
-          <li class="spread">
-            <span class="wallet-name">
-              <b>No confidence</b>
-              <span class="note">Votes for every motion of no confidence in the committee, and against all else.</span>
-            </span>
-            {voting === "no_confidence"
-              ? <Badge tone="good">Chosen</Badge>
-              : <Action run={() => choose("no_confidence")} label="Choose No confidence">Choose</Action>}
-          </li>
+          <PredefinedVote
+            name="Abstain"
+            note="The stake counts for neither side."
+            chosen={voting === "abstain"}
+            choose={() => choose("abstain")}
+          />
+          <PredefinedVote
+            name="No confidence"
+            note="Votes for every motion of no confidence in the committee, and against all else."
+            chosen={voting === "no_confidence"}
+            choose={() => choose("no_confidence")}
+          />
         </ul>
         <Form verb="Delegate to this representative" disabled={drep === undefined} run={() => choose(typed.trim())}>
           <TextField
@@ -100,6 +94,23 @@ export function Voting({ wallet, reload }: WalletTab) {
         </Loaded>
       </Panel>
     </>
+  );
+}
+
+function PredefinedVote({ name, note, chosen, choose }: {
+  readonly name: string;
+  readonly note: string;
+  readonly chosen: boolean;
+  readonly choose: () => Promise<void>;
+}) {
+  return (
+    <li class="spread">
+      <span class="wallet-name">
+        <b>{name}</b>
+        <span class="note">{note}</span>
+      </span>
+      {chosen ? <Badge tone="good">Chosen</Badge> : <Action run={choose} label={`Choose ${name}`}>Choose</Action>}
+    </li>
   );
 }
 
