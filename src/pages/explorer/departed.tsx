@@ -2,12 +2,12 @@
 import { Badge, type Tone } from "../kit/parts.tsx";
 import { Table } from "../kit/Table.tsx";
 import { Ago } from "../kit/time.tsx";
-import type { Departed } from "./api.ts";
+import type { Departed, Transaction } from "./api.ts";
 import { Ref, Sentence } from "./links.tsx";
 import { causesFirst } from "./names.ts";
 
 /** Names and tones of where a transaction is. */
-export const STATUS: Readonly<Record<string, readonly [name: string, tone: Tone]>> = {
+export const STATUS: Readonly<Record<Transaction["status"], readonly [name: string, tone: Tone]>> = {
   in_block: ["in a block", "good"],
   in_mempool: ["waiting in the mempool", "warn"],
   refused: ["refused", "bad"],
@@ -29,7 +29,7 @@ export function DepartedTable({ rows }: { readonly rows: readonly Departed[] }) 
           title: "What happened",
           cell: ({ kind, why, reasons }) => (
             <div>
-              <Badge tone={STATUS[kind]![1]}>{STATUS[kind]![0]}</Badge>{" "}
+              <Badge tone={STATUS[kind][1]}>{STATUS[kind][0]}</Badge>{" "}
               <Sentence text={causesFirst(reasons)[0]?.text ?? `${why}.`} />
               {reasons.length > 1 && <span class="note">{` and ${reasons.length - 1} more`}</span>}
             </div>

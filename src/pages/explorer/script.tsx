@@ -6,7 +6,7 @@ import { Id } from "../kit/Id.tsx";
 import { Facts, Heading, Panel } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { JsonTree, LongText } from "../kit/values.tsx";
-import { index, part } from "./api.ts";
+import { index, part, type PlutusData } from "./api.ts";
 import { Ref } from "./links.tsx";
 import { transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Thing, useIndexPages } from "./lists.tsx";
@@ -139,7 +139,7 @@ function tooDeep(error: unknown): { json_value: null } {
 export function DatumView({ params: { hash = "" } }: ViewProps) {
   const data = useData(async (signal) => {
     const [{ json_value: json }, { cbor }] = await Promise.all([
-      index<{ json_value: unknown }>(`/scripts/datum/${part(hash)}`, signal).catch(tooDeep),
+      index<{ json_value: PlutusData["json"] }>(`/scripts/datum/${part(hash)}`, signal).catch(tooDeep),
       index<{ cbor: string }>(`/scripts/datum/${part(hash)}/cbor`, signal),
     ]);
     return { json, cbor };
@@ -152,7 +152,7 @@ export function DatumView({ params: { hash = "" } }: ViewProps) {
       </p>
       <Panel title="Plutus data">
         <Thing data={data} what="datum">
-          {({ json, cbor }) => <PlutusView data={{ hash, cbor, json: json as never }} />}
+          {({ json, cbor }) => <PlutusView data={{ hash, cbor, json }} />}
         </Thing>
       </Panel>
     </>

@@ -24,7 +24,7 @@ export function TransactionView({ params: { hash = "" } }: ViewProps) {
     keep: true,
   });
   const status = data.value?.status;
-  const [name, tone] = status === undefined ? ["", "quiet" as const] : STATUS[status]!;
+  const [name, tone] = status === undefined ? ["", "quiet" as const] : STATUS[status];
   return (
     <>
       <Heading title={`Transaction ${hash.slice(0, 8)}`} aside={status && <Badge tone={tone}>{name}</Badge>}>
@@ -155,7 +155,9 @@ function Why({ transaction: { departure, inputs } }: { readonly transaction: Tra
   const { kind, why, reasons, at, slot } = departure;
   const title =
     { refused: "Why it was refused", dropped: "Why it left the mempool", withdrawn: "Why it is in no block" }[kind];
-  const spent = inputs.filter(({ output }) => output?.spentBy !== undefined);
+  const spent = inputs.flatMap(({ txHash, index, output }) =>
+    output?.spentBy === undefined ? [] : [{ txHash, index, spentBy: output.spentBy }]
+  );
   const unknown = inputs.filter(({ output }) => output === undefined);
   return (
     <section class="panel why" aria-label={title}>
@@ -187,10 +189,10 @@ function Why({ transaction: { departure, inputs } }: { readonly transaction: Tra
         <div class="hint">
           <p>{spent.length === 1 ? "One input is spent already:" : `${spent.length} inputs are spent already:`}</p>
           <ul>
-            {spent.slice(0, 20).map(({ txHash, index, output }) => (
+            {spent.slice(0, 20).map(({ txHash, index, spentBy }) => (
               <li key={`${txHash}#${index}`}>
                 <span class="mono">{`${txHash.slice(0, 10)}…#${index}`}</span> was spent by{" "}
-                <Ref kind="transaction" id={output!.spentBy!} />
+                <Ref kind="transaction" id={spentBy} />
               </li>
             ))}
           </ul>

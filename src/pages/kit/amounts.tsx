@@ -41,7 +41,7 @@ export function Amount({ amount, decimals = 0, unit, signed = false }: {
   readonly signed?: boolean;
 }) {
   const text = decimalText(amount, decimals);
-  const zeros = decimals > 0 ? /\.?0*$/.exec(text)![0] : "";
+  const zeros = decimals > 0 ? /\.?0*$/.exec(text)?.[0] ?? "" : "";
   const plus = signed && !text.startsWith("-") && BigInt(amount) !== 0n ? "+" : "";
   return (
     <span class="amount">

@@ -16,7 +16,7 @@ const colour = ({ colour: own }: Series, place: number) => `c${(own ?? place) % 
 export function niceMaximum(value: number): number {
   if (value <= 5) return 5;
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= value)!;
+  return [1, 2, 5].map((factor) => factor * power).find((one) => one >= value) ?? 10 * power;
 }
 
 const WIDTH = 720;
@@ -49,7 +49,7 @@ export function Bars({ label, series, labels, height = 140, unit }: {
           let below = 0;
           return (
             <g key={i}>
-              <title>{`${name}: ${count(totals[i]!)} ${unit}`}</title>
+              <title>{`${name}: ${count(totals[i] ?? 0)} ${unit}`}</title>
               <rect class="hit" x={i * step} y={0} width={step} height={plot} />
               {series.map((one, s) => {
                 const { name: of, values } = one;

@@ -36,6 +36,7 @@ export function ValueView({ text, hex }: {
   ];
   const [chosen, setChosen] = useState<"json" | "text" | "hex">();
   const form = chosen !== undefined && forms.some(([one]) => one === chosen) ? chosen : elementAt(forms, 0)[0];
+  const copied = form === "hex" || text === undefined ? hex : text;
   return (
     <div class="value-view">
       <div class="value-bar">
@@ -44,14 +45,14 @@ export function ValueView({ text, hex }: {
         <button
           type="button"
           class="small"
-          onClick={() => void copyText(form === "hex" ? hex : text!, "Copied the value")}
+          onClick={() => void copyText(copied, "Copied the value")}
         >
           Copy
         </button>
       </div>
       {form === "json"
         ? <JsonTree value={json} />
-        : <LongText text={form === "hex" ? hex.replace(/(..)(?=.)/g, "$1 ") : text!} mono={form === "hex"} />}
+        : <LongText text={form === "hex" ? hex.replace(/(..)(?=.)/g, "$1 ") : copied} mono={form === "hex"} />}
     </div>
   );
 }

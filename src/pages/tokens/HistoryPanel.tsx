@@ -2,6 +2,7 @@
 /** What happened to a token, or what a key had, the newest first; also after the token's end. */
 import { useEffect } from "preact/hooks";
 import { fromHex } from "#src/base/bytes.ts";
+import { elementAt } from "#src/base/present.ts";
 import { Ada } from "../kit/amounts.tsx";
 import { Loaded, usePages } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
@@ -189,7 +190,7 @@ function Entries({ tokenId, filter, keyHex: key, version }: {
 const SHOWN = 12;
 
 function itemOf(group: readonly Entry[], key: string | undefined): TimelineItem {
-  const [first] = group as [Entry, ...Entry[]];
+  const first = elementAt(group, 0);
   const { type, slot, txHash, owner, outputRefId } = first;
   const tone = TONES[type];
   return {

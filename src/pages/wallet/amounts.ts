@@ -66,7 +66,8 @@ export function assetTitle(
 export function readableName(hex: string): string | undefined {
   if (hex === "") return undefined;
   const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-  const labelled = bytes.length > 4 && bytes[0]! >> 4 === 0 && (bytes[3]! & 15) === 0;
+  const [first = 0, , , fourth = 0] = bytes;
+  const labelled = bytes.length > 4 && first >> 4 === 0 && (fourth & 15) === 0;
   for (const some of labelled ? [bytes.subarray(4), bytes] : [bytes]) {
     try {
       const text = new TextDecoder("utf-8", { fatal: true }).decode(some);

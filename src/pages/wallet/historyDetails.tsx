@@ -37,7 +37,7 @@ export function OneTransaction({ wallet, hash, book }: {
       aside={<a href={hrefOf(walletPath(wallet, "history"))}>All transactions</a>}
     >
       <Loaded data={data} rows={6}>
-        {(one) => <Details transaction={one} wallet={wallet} book={book} reload={data.reload} />}
+        {(one) => <Details transaction={one} wallet={wallet} book={book} />}
       </Loaded>
     </Panel>
   );
@@ -47,7 +47,6 @@ function Details({ transaction: one, wallet, book }: {
   readonly transaction: Transaction;
   readonly wallet: WalletSummary;
   readonly book: AssetBook | undefined;
-  readonly reload: () => Promise<void>;
 }) {
   const { status } = one;
   const isOpen = status !== "in_ledger";

@@ -7,17 +7,18 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
-import { type Data, Loaded, useData } from "../kit/data.tsx";
+import { Loaded, useData } from "../kit/data.tsx";
 import { Form } from "../kit/forms.tsx";
 import { Badge, Panel } from "../kit/parts.tsx";
 import { useBackStep } from "../kit/router.ts";
 import { useAssets } from "./assets.tsx";
+import type { KeyedTemplate } from "./ownKeys.ts";
 import type { Requested, Review } from "./review.ts";
 import { isSatisfied, ownerName, ownersIn } from "./scripts.ts";
 import { PassphraseForm } from "./secrets.tsx";
 import { read, readPage, send, type Transaction, type WalletSummary } from "./service.ts";
 import type { WalletTab } from "./tab.ts";
-import { construct, type Draft, ownKeysOf, type Reviewed, reviewOf } from "./draft.ts";
+import { construct, type Draft, ownKeysOf, reviewOf } from "./draft.ts";
 import { PassOn, TransactionField } from "./passOn.tsx";
 import { ReviewView } from "./ReviewView.tsx";
 import { Sent } from "./Sent.tsx";
@@ -107,7 +108,7 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
   return (
     <div ref={top} tabIndex={-1} class="focused">
       <Panel title="Check before you sign" aside={<button type="button" class="small" onClick={back}>Back</button>}>
-        <Loaded data={reviewed as Data<Reviewed>} rows={8}>
+        <Loaded data={reviewed} rows={8}>
           {({ review, signers }) => (
             <>
               <ReviewView review={review} book={book.value} />
@@ -116,6 +117,7 @@ function Signing({ wallet, draft, verb, back, finish, done }: {
                 ? (
                   <SharedSigning
                     wallet={wallet}
+                    payment={wallet.payment}
                     review={review}
                     signers={signers}
                     transaction={text}
@@ -201,8 +203,9 @@ function OwnSigning({ wallet, review, transaction, verb, submit, back }: {
 }
 
 /** What each owner has done, and what is next. */
-function SharedSigning({ wallet, review, signers, transaction, replace, submit, sentByOther }: {
+function SharedSigning({ wallet, payment, review, signers, transaction, replace, submit, sentByOther }: {
   readonly wallet: WalletSummary;
+  readonly payment: KeyedTemplate;
   readonly review: Review;
   readonly signers: ReadonlySet<string>;
   readonly transaction: string;
@@ -211,12 +214,11 @@ function SharedSigning({ wallet, review, signers, transaction, replace, submit, 
   /** Called when the history has the transaction, because another owner has sent it. */
   readonly sentByOther: () => void;
 }) {
-  const template = wallet.payment!.template;
-  const owners = ownersIn(template);
-  const enough = isSatisfied(template, signers, review);
+  const owners = ownersIn(payment.template);
+  const enough = isSatisfied(payment.template, signers, review);
   const path = `/${wallet.prefix}/${wallet.id}`;
   const key = useData((signal) => read<string>(`${path}/keys`, { format: "extended" }, signal), [path]);
-  const self = owners.find((owner) => wallet.payment!.cosigners[owner] === key.value);
+  const self = owners.find((owner) => payment.cosigners[owner] === key.value);
   const hasSigned = self !== undefined && signers.has(self);
   const passedOn = signers.size > 0;
   const latest = useData(

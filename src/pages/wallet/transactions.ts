@@ -21,7 +21,7 @@ export function assetChanges(
 /** What a transaction is for, in a word. */
 export function purposeOf(transaction: Transaction): string {
   const { certificates, withdrawals, direction, mint, burn, outputs } = transaction;
-  const types = new Set(certificates.map(({ certificate_type: type }) => type as string));
+  const types = new Set<string>(certificates.map(({ certificate_type: type }) => type));
   if (types.has("quit_pool")) return "Stopped delegating";
   if (types.has("join_pool")) return "Joined a pool";
   if (types.has("cast_vote")) return "Delegated the vote";
