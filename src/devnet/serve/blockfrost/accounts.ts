@@ -2,6 +2,7 @@
  * Operations of the group Accounts. Nothing on a devnet moves lovelace from reserves or treasury to accounts: there are no
  * such certificates in Conway, and no proposal is enacted.
  */
+import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import {
   isAccount,
   readAccount,
@@ -44,35 +45,45 @@ type AccountList =
   | "addresses/assets"
   | "utxos";
 
-/** The operations. */
-export function accountOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+/** Reads a part of an account; undefined where the chain does not name the account. */
+function ofAccount<T>(
+  { devnet: { genesis }, store }: BlockfrostService,
+  address: string,
+  read: (sql: Queries, credential: string) => Promise<T>,
+): Promise<T | undefined> {
+  const credential = readStakeAddress(address, genesis.network.id);
+  return atOneState(
+    store,
+    async (sql) => await isAccount(sql, credential) ? await read(sql, credential) : undefined,
+  );
+}
+
+/** A list that is read by a function of the index, each row shown by `view`. */
+function accountList<Row>(
+  service: BlockfrostService,
+  name: AccountList,
+  read: (sql: Queries, credential: string, page: Page) => Promise<readonly Row[]>,
+  view: (row: Row) => unknown,
+): Operation {
+  return list(
+    `/accounts/{stake_address}/${name}`,
+    "ordered",
+    ({ stake_address }, { page }) =>
+      ofAccount(service, stake_address, async (sql, credential) => (await read(sql, credential, page)).map(view)),
+  );
+}
+
+const placeOf = (genesis: Genesis, { tx_hash, slot, height }: TransactionPlaceRow) => ({
+  tx_hash,
+  tx_slot: Number(slot),
+  block_time: secondsOf(genesis, slot),
+  block_height: Number(height),
+});
+
+/** An account, its rewards, and its registrations and delegations. */
+export function accountOperations(service: BlockfrostService): Operation[] {
+  const { devnet: { genesis }, store } = service;
   const network = genesis.network.id;
-  /** Reads a part of an account; undefined where the chain does not name the account. */
-  const ofAccount = <T>(address: string, read: (sql: Queries, credential: string) => Promise<T>) => {
-    const credential = readStakeAddress(address, network);
-    return atOneState(
-      store,
-      async (sql) => await isAccount(sql, credential) ? await read(sql, credential) : undefined,
-    );
-  };
-  const place = ({ tx_hash, slot, height }: TransactionPlaceRow) => ({
-    tx_hash,
-    tx_slot: Number(slot),
-    block_time: secondsOf(genesis, slot),
-    block_height: Number(height),
-  });
-  /** A list that is read by a function of the index, each row shown by `view`. */
-  const rows = <Row>(
-    name: AccountList,
-    read: (sql: Queries, credential: string, page: Page) => Promise<readonly Row[]>,
-    view: (row: Row) => unknown,
-  ): Operation =>
-    list(
-      `/accounts/{stake_address}/${name}`,
-      "ordered",
-      ({ stake_address }, { page }) =>
-        ofAccount(stake_address, async (sql, credential) => (await read(sql, credential, page)).map(view)),
-    );
   return [
     get("/accounts/{stake_address}", async ({ stake_address }) => {
       const credential = readStakeAddress(stake_address, network);
@@ -94,46 +105,59 @@ export function accountOperations({ devnet: { genesis }, store }: BlockfrostServ
         drep_id: drep === null ? null : textOfRepresentative(drep),
       };
     }),
-    rows("rewards", readRewards, ({ earned, amount, pool, kind }) => ({
+    accountList(service, "rewards", readRewards, ({ earned, amount, pool, kind }) => ({
       epoch: earned,
       amount: String(amount),
       pool_id: textOfPool(pool),
       type: kind,
     })),
-    rows("history", readStakeHistory, ({ epoch, pool, lovelace }) => ({
+    accountList(service, "history", readStakeHistory, ({ epoch, pool, lovelace }) => ({
       active_epoch: epoch,
       amount: String(lovelace),
       pool_id: textOfPool(pool),
     })),
-    rows("delegations", readDelegations, (row) => ({
+    accountList(service, "delegations", readDelegations, (row) => ({
       active_epoch: row.epoch,
       amount: row.output,
       pool_id: textOfPool(row.pool),
-      ...place(row),
+      ...placeOf(genesis, row),
     })),
-    rows("registrations", readRegistrations, (row) => ({
+    accountList(service, "registrations", readRegistrations, (row) => ({
       action: row.kind === "register" ? "registered" : "deregistered",
       deposit: row.kind === "register" && row.deposit !== null ? String(row.deposit) : null,
-      ...place(row),
+      ...placeOf(genesis, row),
     })),
-    rows("withdrawals", readWithdrawals, (row) => ({ amount: String(row.amount), ...place(row) })),
-    rows("mirs", async () => [], (row) => row),
-    rows("addresses", readAccountAddresses, (address) => ({ address: textOfAddress(address) })),
-    rows("addresses/assets", readAccountAssets, ({ unit, quantity }) => ({ unit, quantity })),
+    accountList(
+      service,
+      "withdrawals",
+      readWithdrawals,
+      (row) => ({ amount: String(row.amount), ...placeOf(genesis, row) }),
+    ),
+    accountList(service, "mirs", async () => [], (row) => row),
+  ];
+}
+
+/** Addresses, assets, outputs and transactions of an account. */
+export function accountHoldingOperations(service: BlockfrostService): Operation[] {
+  const { genesis } = service.devnet;
+  return [
+    accountList(service, "addresses", readAccountAddresses, (address) => ({ address: textOfAddress(address) })),
+    accountList(service, "addresses/assets", readAccountAssets, ({ unit, quantity }) => ({ unit, quantity })),
     get(
       "/accounts/{stake_address}/addresses/total",
       ({ stake_address }) =>
-        ofAccount(stake_address, async (sql, credential) => {
+        ofAccount(service, stake_address, async (sql, credential) => {
           const { received, sent, transactions } = await readAccountTotals(sql, credential);
           return {
-            stake_address: textOfAccount(network, credential),
+            stake_address: textOfAccount(genesis.network.id, credential),
             received_sum: received,
             sent_sum: sent,
             tx_count: transactions,
           };
         }),
     ),
-    rows(
+    accountList(
+      service,
       "utxos",
       (sql, stake, page) => readHeldOutputs(sql, { stake }, page),
       (output) => ({
@@ -148,6 +172,7 @@ export function accountOperations({ devnet: { genesis }, store }: BlockfrostServ
     list("/accounts/{stake_address}/transactions", "ranged", ({ stake_address }, { page }) => {
       const range = page.range();
       return ofAccount(
+        service,
         stake_address,
         async (sql, credential) =>
           (await readAccountTransactions(sql, credential, range, page)).map((row) => ({

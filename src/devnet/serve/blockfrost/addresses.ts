@@ -29,23 +29,24 @@ export interface NamedHolder {
   readonly address: Address | undefined;
 }
 
-/** The operations. One function, because it only declares them. */
-export function addressOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+/** Reads something about an address at the state of the database in which it is used. */
+function aboutAddress<T>(
+  { devnet: { genesis }, store }: BlockfrostService,
+  text: string,
+  read: (named: NamedHolder, sql: Queries) => Promise<T>,
+): Promise<T> {
+  const named = readHolder(text, genesis.network.id);
+  return atOneState(store, async (sql) => {
+    const [isUsed, answer] = await Promise.all([reads.isUsed(sql, named.holder), read(named, sql)]);
+    if (!isUsed) throw notFound();
+    return answer;
+  });
+}
+
+/** An address and what it holds. */
+export function addressOperations(service: BlockfrostService): Operation[] {
+  const { devnet: { genesis }, store } = service;
   const network = genesis.network.id;
-  /** Reads something about an address at the state of the database in which it is used. */
-  const about = <T>(text: string, read: (named: NamedHolder, sql: Queries) => Promise<T>): Promise<T> => {
-    const named = readHolder(text, network);
-    return atOneState(store, async (sql) => {
-      const [isUsed, answer] = await Promise.all([reads.isUsed(sql, named.holder), read(named, sql)]);
-      if (!isUsed) throw notFound();
-      return answer;
-    });
-  };
-  /** A page of a list about an address, read by one statement; only an empty one leaves open whether the address is used. */
-  const pageOf = async <T>(text: string, read: (holder: reads.Holder, sql: Queries) => Promise<T[]>): Promise<T[]> => {
-    const page = await read(readHolder(text, network).holder, store.sql);
-    return page.length > 0 ? page : await about(text, ({ holder }, sql) => read(holder, sql));
-  };
   /** Members that describe an address. */
   const described = ({ text, address, holder }: NamedHolder) => ({
     address: text,
@@ -55,6 +56,51 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
       ? "payment" in address && address.payment.kind === "script"
       : "payment" in holder && parseCredentialKey(holder.payment).kind === "script",
   });
+
+  return [
+    get("/addresses/{address}", async ({ address }) => {
+      const named = readHolder(address, network);
+      const { isUsed, lovelace, assets } = await reads.readSum(store.sql, named.holder, "held");
+      return isUsed ? { ...described(named), amount: amounts(lovelace, assets) } : undefined;
+    }),
+    get("/addresses/{address}/extended", ({ address }) =>
+      aboutAddress(service, address, async (named, sql) => {
+        const { lovelace, assets } = await reads.readSum(sql, named.holder, "held");
+        const extended = await Promise.all((assets ?? []).map(async ({ unit, quantity }) => {
+          const metadata = onchainMetadata(unit, await readAssetMetadata(sql, unit));
+          return { unit, quantity, decimals: metadata.decimals, has_nft_onchain_metadata: metadata.metadata !== null };
+        }));
+        const [ada] = amounts(lovelace);
+        return {
+          ...described(named),
+          amount: [{ ...ada, decimals: 6, has_nft_onchain_metadata: false }, ...extended],
+        };
+      })),
+    get("/addresses/{address}/total", ({ address }) =>
+      aboutAddress(service, address, async ({ text, holder }, sql) => {
+        const [received, sent, count] = await Promise.all([
+          reads.readSum(sql, holder, "received"),
+          reads.readSum(sql, holder, "sent"),
+          reads.countTransactionsOf(sql, holder),
+        ]);
+        return {
+          address: text,
+          received_sum: amounts(received.lovelace, received.assets),
+          sent_sum: amounts(sent.lovelace, sent.assets),
+          tx_count: count,
+        };
+      })),
+  ];
+}
+
+/** Outputs and transactions of an address. */
+export function addressTransactionOperations(service: BlockfrostService): Operation[] {
+  const { devnet: { genesis }, store } = service;
+  /** A page of a list about an address, read by one statement; only an empty one leaves open whether the address is used. */
+  const pageOf = async <T>(text: string, read: (holder: reads.Holder, sql: Queries) => Promise<T[]>): Promise<T[]> => {
+    const page = await read(readHolder(text, genesis.network.id).holder, store.sql);
+    return page.length > 0 ? page : await aboutAddress(service, text, ({ holder }, sql) => read(holder, sql));
+  };
   const outputDocument = (output: reads.HeldOutput) => ({
     ...outputMembers(output),
     tx_hash: output.tx_hash,
@@ -71,38 +117,6 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
   });
 
   return [
-    get("/addresses/{address}", async ({ address }) => {
-      const named = readHolder(address, network);
-      const { isUsed, lovelace, assets } = await reads.readSum(store.sql, named.holder, "held");
-      return isUsed ? { ...described(named), amount: amounts(lovelace, assets) } : undefined;
-    }),
-    get("/addresses/{address}/extended", ({ address }) =>
-      about(address, async (named, sql) => {
-        const { lovelace, assets } = await reads.readSum(sql, named.holder, "held");
-        const extended = await Promise.all((assets ?? []).map(async ({ unit, quantity }) => {
-          const metadata = onchainMetadata(unit, await readAssetMetadata(sql, unit));
-          return { unit, quantity, decimals: metadata.decimals, has_nft_onchain_metadata: metadata.metadata !== null };
-        }));
-        const [ada] = amounts(lovelace);
-        return {
-          ...described(named),
-          amount: [{ ...ada, decimals: 6, has_nft_onchain_metadata: false }, ...extended],
-        };
-      })),
-    get("/addresses/{address}/total", ({ address }) =>
-      about(address, async ({ text, holder }, sql) => {
-        const [received, sent, count] = await Promise.all([
-          reads.readSum(sql, holder, "received"),
-          reads.readSum(sql, holder, "sent"),
-          reads.countTransactionsOf(sql, holder),
-        ]);
-        return {
-          address: text,
-          received_sum: amounts(received.lovelace, received.assets),
-          sent_sum: amounts(sent.lovelace, sent.assets),
-          tx_count: count,
-        };
-      })),
     list(
       "/addresses/{address}/utxos",
       "ordered",
@@ -113,7 +127,7 @@ export function addressOperations({ devnet: { genesis }, store }: BlockfrostServ
       "/addresses/{address}/utxos/{asset}",
       "ordered",
       ({ address, asset }, { page }) =>
-        about(address, async ({ holder }, sql) => {
+        aboutAddress(service, address, async ({ holder }, sql) => {
           const unit = asset === "lovelace" ? asset : readUnit(asset);
           const [minted, outputs] = await Promise.all([
             unit === "lovelace" || readMintedAsset(sql, unit),

@@ -8,26 +8,34 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { getPath } from "hono/utils/url";
 import type { Log } from "#src/base/log.ts";
-import { addressOperations } from "#src/devnet/serve/blockfrost/addresses.ts";
-import { assetOperations } from "#src/devnet/serve/blockfrost/assets.ts";
+import { addressOperations, addressTransactionOperations } from "#src/devnet/serve/blockfrost/addresses.ts";
+import { assetHolderOperations, assetOperations, policyOperations } from "#src/devnet/serve/blockfrost/assets.ts";
 import { blockOperations } from "#src/devnet/serve/blockfrost/blocks.ts";
 import { blockfrostRefusals, notFound } from "#src/devnet/serve/blockfrost/failures.ts";
-import { accountOperations } from "#src/devnet/serve/blockfrost/accounts.ts";
+import { accountHoldingOperations, accountOperations } from "#src/devnet/serve/blockfrost/accounts.ts";
 import { blockfrostDocument } from "#src/devnet/serve/blockfrost/document.ts";
-import { epochOperations } from "#src/devnet/serve/blockfrost/epochs.ts";
+import { epochContentOperations, epochOperations } from "#src/devnet/serve/blockfrost/epochs.ts";
 import { evaluateOperations } from "#src/devnet/serve/blockfrost/evaluate.ts";
-import { governanceOperations } from "#src/devnet/serve/blockfrost/governance.ts";
+import {
+  committeeOperations,
+  proposalOperations,
+  representativeOperations,
+} from "#src/devnet/serve/blockfrost/governance.ts";
 import { healthOperations } from "#src/devnet/serve/blockfrost/health.ts";
 import { mempoolOperations } from "#src/devnet/serve/blockfrost/mempool.ts";
 import { metadataOperations } from "#src/devnet/serve/blockfrost/metadata.ts";
 import { networkOperations } from "#src/devnet/serve/blockfrost/network.ts";
 import type { Operation } from "#src/devnet/serve/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
-import { poolOperations } from "#src/devnet/serve/blockfrost/pools.ts";
+import { poolListOperations, poolOperations } from "#src/devnet/serve/blockfrost/pools.ts";
 import { scriptOperations } from "#src/devnet/serve/blockfrost/scripts.ts";
 import { submitOperations } from "#src/devnet/serve/blockfrost/submit.ts";
 import { xpubOperations } from "#src/devnet/serve/blockfrost/xpub.ts";
-import { transactionOperations } from "#src/devnet/serve/blockfrost/transactions.ts";
+import {
+  transactionContentOperations,
+  transactionOperations,
+  transactionStakeOperations,
+} from "#src/devnet/serve/blockfrost/transactions.ts";
 import { mountDocs } from "#src/http/docs.ts";
 import { respond } from "#src/http/json.ts";
 import { publicApp } from "#src/http/service.ts";
@@ -41,11 +49,16 @@ const PREFIXES = ["/api/v0", "/api/v1"] as const;
 export function blockfrostOperations(service: BlockfrostService): Operation[] {
   return [
     ...accountOperations(service),
+    ...accountHoldingOperations(service),
     ...epochOperations(service),
+    ...epochContentOperations(service),
     ...evaluateOperations(service),
-    ...governanceOperations(service),
+    ...committeeOperations(service),
+    ...representativeOperations(service),
+    ...proposalOperations(service),
     ...healthOperations(),
     ...mempoolOperations(service),
+    ...poolListOperations(service),
     ...poolOperations(service),
     ...scriptOperations(service),
     ...submitOperations(service),
@@ -53,8 +66,13 @@ export function blockfrostOperations(service: BlockfrostService): Operation[] {
     ...blockOperations(service),
     ...networkOperations(service),
     ...transactionOperations(service),
+    ...transactionStakeOperations(service),
+    ...transactionContentOperations(service),
     ...addressOperations(service),
+    ...addressTransactionOperations(service),
     ...assetOperations(service),
+    ...assetHolderOperations(service),
+    ...policyOperations(service),
     ...metadataOperations(service),
   ];
 }

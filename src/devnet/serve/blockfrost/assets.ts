@@ -14,24 +14,34 @@ import { get, list, type Operation } from "#src/devnet/serve/blockfrost/operatio
 import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** The operations. One function, because it only declares them. */
-export function assetOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
-  /** Reads something about an asset at the state of the database in which it was minted. */
-  const about = <T>(text: string, read: (unit: string, sql: Queries, asset: reads.AssetSupply) => Promise<T>) => {
-    const unit = readUnit(text);
-    return atOneState(store, async (sql) => {
-      const asset = await reads.readMintedAsset(sql, unit);
-      if (!asset) throw notFound();
-      return await read(unit, sql, asset);
-    });
-  };
-  /** A page of a list about an asset, read by one statement; only an empty one leaves open whether the asset exists. */
-  const pageOf = async <T>(text: string, read: (unit: string, sql: Queries) => Promise<T[]>): Promise<T[]> => {
-    const page = await read(readUnit(text), store.sql);
-    return page.length > 0 ? page : await about(text, read);
-  };
-  const assetDocument = ({ unit, quantity }: reads.MintedAsset) => ({ asset: unit, quantity });
+/** Reads something about an asset at the state of the database in which it was minted. */
+function aboutAsset<T>(
+  store: BlockfrostService["store"],
+  text: string,
+  read: (unit: string, sql: Queries, asset: reads.AssetSupply) => Promise<T>,
+): Promise<T> {
+  const unit = readUnit(text);
+  return atOneState(store, async (sql) => {
+    const asset = await reads.readMintedAsset(sql, unit);
+    if (!asset) throw notFound();
+    return await read(unit, sql, asset);
+  });
+}
 
+/** A page of a list about an asset, read by one statement; only an empty one leaves open whether the asset exists. */
+async function pageOf<T>(
+  store: BlockfrostService["store"],
+  text: string,
+  read: (unit: string, sql: Queries) => Promise<T[]>,
+): Promise<T[]> {
+  const page = await read(readUnit(text), store.sql);
+  return page.length > 0 ? page : await aboutAsset(store, text, read);
+}
+
+const assetDocument = ({ unit, quantity }: reads.MintedAsset) => ({ asset: unit, quantity });
+
+/** Assets, their mintings and their transactions. */
+export function assetOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
   return [
     list(
       "/assets",
@@ -39,7 +49,7 @@ export function assetOperations({ devnet: { genesis }, store }: BlockfrostServic
       async (_, { page }) => (await reads.readMintedAssets(store.sql, page)).map(assetDocument),
     ),
     get("/assets/{asset}", ({ asset }) =>
-      about(asset, async (unit, sql, { quantity, first, count }) => {
+      aboutAsset(store, asset, async (unit, sql, { quantity, first, count }) => {
         const { metadata, standard, extra } = onchainMetadata(unit, await reads.readAssetMetadata(sql, unit));
         return {
           asset: unit,
@@ -60,7 +70,9 @@ export function assetOperations({ devnet: { genesis }, store }: BlockfrostServic
       "/assets/{asset}/history",
       "ordered",
       async ({ asset }, { page }) =>
-        (await pageOf(asset, (unit, sql) => reads.readMintings(sql, unit, page))).map(({ tx_hash, quantity }) => ({
+        (await pageOf(store, asset, (unit, sql) => reads.readMintings(sql, unit, page))).map((
+          { tx_hash, quantity },
+        ) => ({
           tx_hash,
           amount: quantity,
           action: quantity.startsWith("-") ? "burned" : "minted",
@@ -70,10 +82,13 @@ export function assetOperations({ devnet: { genesis }, store }: BlockfrostServic
       "/assets/{asset}/txs",
       "ordered",
       async ({ asset }, { page }) =>
-        (await pageOf(asset, (unit, sql) => reads.readTransactionsWith(sql, unit, page))).map(({ tx_hash }) => tx_hash),
+        (await pageOf(store, asset, (unit, sql) => reads.readTransactionsWith(sql, unit, page))).map(({ tx_hash }) =>
+          tx_hash
+        ),
     ),
     list("/assets/{asset}/transactions", "ranged", async ({ asset }, { page }) => {
       const transactions = await pageOf(
+        store,
         asset,
         (unit, sql) => reads.readTransactionsWith(sql, unit, page, page.range()),
       );
@@ -84,17 +99,25 @@ export function assetOperations({ devnet: { genesis }, store }: BlockfrostServic
         block_time: secondsOf(genesis, transaction.slot ?? 0),
       }));
     }),
+  ];
+}
+
+/** Addresses and outputs that hold an asset. */
+export function assetHolderOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+  return [
     list(
       "/assets/{asset}/addresses",
       "ordered",
       async ({ asset }, { page }) =>
-        (await pageOf(asset, (unit, sql) => reads.readHoldersOf(sql, unit, page))).map(({ address, quantity }) => ({
+        (await pageOf(store, asset, (unit, sql) => reads.readHoldersOf(sql, unit, page))).map((
+          { address, quantity },
+        ) => ({
           address: textOfAddress(address),
           quantity,
         })),
     ),
     list("/assets/{asset}/utxos", "ranged", async ({ asset }, { page }) => {
-      const outputs = await pageOf(asset, (unit, sql) => reads.readOutputsWith(sql, unit, page, page.range()));
+      const outputs = await pageOf(store, asset, (unit, sql) => reads.readOutputsWith(sql, unit, page, page.range()));
       return outputs.map((output) => ({
         ...outputMembers(output),
         tx_hash: output.tx_hash,
@@ -105,6 +128,12 @@ export function assetOperations({ devnet: { genesis }, store }: BlockfrostServic
         inline_datum_json: output.datum && dataJson(decodeData(new Uint8Array(output.datum))),
       }));
     }),
+  ];
+}
+
+/** Assets of a policy. */
+export function policyOperations({ store }: BlockfrostService): Operation[] {
+  return [
     list("/assets/policy/{policy_id}", "ordered", ({ policy_id }, { page }) => {
       if (!isHex(policy_id, 28)) throw malformed.policy();
       const policy = policy_id.toLowerCase();

@@ -14,27 +14,46 @@ import type { Queries } from "#src/store/store.ts";
 /** Largest number of a block or a slot. */
 const MOST = 2 ** 31 - 1;
 
-/** The operations. One function, because it only declares them. */
-export function blockOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+const isGenesis = (genesis: Genesis, id: reads.BlockId) =>
+  id !== "newest" && "hash" in id && id.hash === genesisBlock(genesis);
+
+/** Reads something about a block at the state of the database in which the block is found. */
+function aboutBlock<T>(
+  { devnet: { genesis }, store }: BlockfrostService,
+  id: reads.BlockId,
+  read: (sql: Queries, height: bigint) => Promise<T>,
+): Promise<T> {
+  return atOneState(store, async (sql) => {
+    if (isGenesis(genesis, id)) return await read(sql, -1n);
+    const block = await reads.readIndexedBlock(sql, id);
+    if (!block) throw notFound();
+    return await read(sql, block.height);
+  });
+}
+
+/** Addresses of a block with their transactions, in the order of the texts: they are few enough to order them here. */
+async function addressesIn(sql: Queries, height: bigint) {
+  const found = await reads.readBlockAddresses(sql, height);
+  return found.map(({ address, transactions }) => ({
+    address: textOfAddress(address),
+    transactions: transactions.map((tx_hash) => ({ tx_hash })),
+  })).sort((a, b) => a.address < b.address ? -1 : 1);
+}
+
+/** The operations. */
+export function blockOperations(service: BlockfrostService): Operation[] {
+  const { devnet: { genesis }, store } = service;
   const { epochLength } = genesis.terms;
-  const isGenesis = (id: reads.BlockId) => id !== "newest" && "hash" in id && id.hash === genesisBlock(genesis);
   const document = async (id: reads.BlockId) => {
-    if (isGenesis(id)) return genesisDocument(genesis, await reads.readGenesisBlock(store.sql));
+    if (isGenesis(genesis, id)) return genesisDocument(genesis, await reads.readGenesisBlock(store.sql));
     const block = await reads.readIndexedBlock(store.sql, id);
     return block && blockDocument(genesis, block);
   };
-  /** Reads something about a block at the state of the database in which the block is found. */
-  const about = <T>(id: reads.BlockId, read: (sql: Queries, height: bigint) => Promise<T>): Promise<T> =>
-    atOneState(store, async (sql) => {
-      if (isGenesis(id)) return await read(sql, -1n);
-      const block = await reads.readIndexedBlock(sql, id);
-      if (!block) throw notFound();
-      return await read(sql, block.height);
-    });
   const hashes = (id: reads.BlockId, page: ListQuery) =>
-    about(id, (sql, height) => reads.readBlockHashes(sql, height, page));
+    aboutBlock(service, id, (sql, height) => reads.readBlockHashes(sql, height, page));
   const transactions = (id: reads.BlockId, page: ListQuery) =>
-    about(
+    aboutBlock(
+      service,
       id,
       async (sql, height) =>
         (await reads.readBlockTransactions(sql, height, page)).map(({ hash, cbor }) => ({
@@ -51,7 +70,8 @@ export function blockOperations({ devnet: { genesis }, store }: BlockfrostServic
       "/blocks/{hash_or_number}/next",
       "paged",
       ({ hash_or_number }, { page }) =>
-        about(
+        aboutBlock(
+          service,
           readBlockId(hash_or_number),
           async (sql, height) =>
             (await reads.readBlocksAfter(sql, height, page)).map((block) => blockDocument(genesis, block)),
@@ -61,7 +81,8 @@ export function blockOperations({ devnet: { genesis }, store }: BlockfrostServic
       "/blocks/{hash_or_number}/previous",
       "paged",
       ({ hash_or_number }, { page }) =>
-        about(
+        aboutBlock(
+          service,
           readBlockId(hash_or_number),
           async (sql, height) =>
             (await reads.readBlocksBefore(sql, height, page)).map((block) => blockDocument(genesis, block)),
@@ -87,15 +108,11 @@ export function blockOperations({ devnet: { genesis }, store }: BlockfrostServic
       "/blocks/{hash_or_number}/addresses",
       "paged",
       ({ hash_or_number }, { page: { offset, limit } }) =>
-        about(readBlockId(hash_or_number), async (sql, height) =>
-          (await reads.readBlockAddresses(sql, height))
-            .map(({ address, transactions }) => ({
-              address: textOfAddress(address),
-              transactions: transactions.map((tx_hash) => ({ tx_hash })),
-            }))
-            // in the order of the texts; the addresses of a block are few enough to order them here
-            .sort((a, b) => a.address < b.address ? -1 : 1)
-            .slice(offset, offset + limit)),
+        aboutBlock(
+          service,
+          readBlockId(hash_or_number),
+          async (sql, height) => (await addressesIn(sql, height)).slice(offset, offset + limit),
+        ),
     ),
   ];
 }

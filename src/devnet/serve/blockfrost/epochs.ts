@@ -17,15 +17,19 @@ import { get, list, type Operation } from "#src/devnet/serve/blockfrost/operatio
 import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** The operations. */
+/** Reads what exists only in epochs that have begun; undefined for others. */
+function inEpoch<T>(
+  store: BlockfrostService["store"],
+  number: number,
+  read: (sql: Queries, epoch: number) => Promise<T>,
+): Promise<T | undefined> {
+  const epoch = readEpochNumber(number);
+  return atOneState(store, async (sql) => await epochExists(sql, epoch) ? await read(sql, epoch) : undefined);
+}
+
+/** Epochs, and the parameters of the newest one. */
 export function epochOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
   const document = (summary: EpochSummary) => epochDocument(genesis, summary);
-  const network = genesis.network.id;
-  /** Reads what exists only in epochs that have begun; undefined for others. */
-  const inEpoch = <T>(number: number, read: (sql: Queries, epoch: number) => Promise<T>): Promise<T | undefined> => {
-    const epoch = readEpochNumber(number);
-    return atOneState(store, async (sql) => await epochExists(sql, epoch) ? await read(sql, epoch) : undefined);
-  };
   return [
     get("/epochs/latest", async () => {
       const [latest] = await readEpochs(store.sql, undefined);
@@ -44,7 +48,7 @@ export function epochOperations({ devnet: { genesis }, store }: BlockfrostServic
       "/epochs/{number}/next",
       "paged",
       ({ number }, { page: { offset, limit } }) =>
-        inEpoch(number, async (sql, epoch) => {
+        inEpoch(store, number, async (sql, epoch) => {
           const from = epoch + offset + 1;
           return (await readEpochs(sql, { from, to: from + limit - 1 })).map(document);
         }),
@@ -53,20 +57,27 @@ export function epochOperations({ devnet: { genesis }, store }: BlockfrostServic
       "/epochs/{number}/previous",
       "paged",
       ({ number }, { page: { offset, limit } }) =>
-        inEpoch(number, async (sql, epoch) => {
+        inEpoch(store, number, async (sql, epoch) => {
           const to = epoch - offset - 1;
           return (await readEpochs(sql, { from: to - limit + 1, to })).map(document);
         }),
     ),
+  ];
+}
+
+/** Stake, blocks and parameters of an epoch. */
+export function epochContentOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+  return [
     list(
       "/epochs/{number}/stakes",
       "paged",
       ({ number }, { page }) =>
         inEpoch(
+          store,
           number,
           async (sql, epoch) =>
             (await readEpochStakes(sql, epoch, undefined, page)).map(({ credential, pool, lovelace }) => ({
-              stake_address: textOfAccount(network, credential),
+              stake_address: textOfAccount(genesis.network.id, credential),
               pool_id: textOfPool(pool),
               amount: String(lovelace),
             })),
@@ -76,11 +87,11 @@ export function epochOperations({ devnet: { genesis }, store }: BlockfrostServic
       "/epochs/{number}/stakes/{pool_id}",
       "paged",
       ({ number, pool_id }, { page }) =>
-        inEpoch(number, async (sql, epoch) => {
+        inEpoch(store, number, async (sql, epoch) => {
           const pool = readPoolId(pool_id);
           if (!await poolExists(sql, pool)) return undefined;
           return (await readEpochStakes(sql, epoch, pool, page)).map(({ credential, lovelace }) => ({
-            stake_address: textOfAccount(network, credential),
+            stake_address: textOfAccount(genesis.network.id, credential),
             amount: String(lovelace),
           }));
         }),
@@ -88,13 +99,13 @@ export function epochOperations({ devnet: { genesis }, store }: BlockfrostServic
     list(
       "/epochs/{number}/blocks",
       "ordered",
-      ({ number }, { page }) => inEpoch(number, (sql, epoch) => readBlockHashes(sql, { epoch }, page)),
+      ({ number }, { page }) => inEpoch(store, number, (sql, epoch) => readBlockHashes(sql, { epoch }, page)),
     ),
     list(
       "/epochs/{number}/blocks/{pool_id}",
       "ordered",
       ({ number, pool_id }, { page }) =>
-        inEpoch(number, async (sql, epoch) => {
+        inEpoch(store, number, async (sql, epoch) => {
           const pool = readPoolId(pool_id);
           return await poolExists(sql, pool) ? await readBlockHashes(sql, { epoch, pool }, page) : undefined;
         }),

@@ -24,6 +24,7 @@ import {
   readVotes,
   readVotingAccounts,
   type RepresentativeRow,
+  type RepresentativeUpdate,
 } from "#src/devnet/index/reads/governance.ts";
 import { atOneState, type Page } from "#src/devnet/index/reads/page.ts";
 import { protocolParameters } from "#src/devnet/serve/nodeGenesis.ts";
@@ -51,21 +52,8 @@ const UNREAD = { code: "CONNECTION_ERROR", message: "The devnet reads no documen
 const ROLES = { committee: "constitutional_committee", drep: "drep", pool: "spo" } as const;
 const BOOLEANS = ["true", "false"];
 
-/** The operations. */
-export function governanceOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
-  const network = genesis.network.id;
-  const { sql } = store;
-
-  /** Reads a part of a representative; undefined where the chain does not know it. */
-  const ofDrep = <T>(text: string, read: (sql: Queries, row: RepresentativeRow) => Promise<T>) => {
-    const drep = representativeOf(text);
-    if (drep === undefined) throw malformed.representative();
-    return atOneState(store, async (sql) => {
-      const row = await readRepresentative(sql, drep);
-      return row && await read(sql, row);
-    });
-  };
-
+/** The operations about the constitutional committee. */
+export function committeeOperations({ devnet: { genesis }, store: { sql } }: BlockfrostService): Operation[] {
   const committeeVote = (vote: CastVote) => ({
     tx_hash: vote.tx_hash,
     voter_hot_id: voterText(vote),
@@ -80,6 +68,109 @@ export function governanceOperations({ devnet: { genesis }, store }: BlockfrostS
     block_time: secondsOf(genesis, vote.slot),
   });
 
+  return [
+    get("/governance/committee", async () => ({
+      gov_action_id: null,
+      proposal_tx_hash: null,
+      proposal_index: null,
+      is_dissolved: false,
+      quorum: { numerator: 0, denominator: 1 },
+      members: [],
+    })),
+    list(
+      "/governance/committee/votes",
+      "ordered",
+      async (_, { page }) => (await readVotes(sql, { role: "committee" }, page)).map(committeeVote),
+    ),
+    list("/governance/committee/{cc_id}/votes", "ordered", async ({ cc_id }, { page }) => {
+      const read = parseCommitteeText(cc_id);
+      if (!read) throw malformed.committee();
+      // no hot key is authorized by a member of a committee that does not exist
+      if (read.of === "cold") return [];
+      const votes = await readVotes(sql, { role: "committee", voter: credentialKey(read.credential) }, page);
+      return votes.map(committeeVote);
+    }),
+  ];
+}
+
+/** The operations about representatives. */
+export function representativeOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+  /** Reads a part of a representative; undefined where the chain does not know it. */
+  const ofDrep = <T>(text: string, read: (sql: Queries, row: RepresentativeRow) => Promise<T>) => {
+    const drep = representativeOf(text);
+    if (drep === undefined) throw malformed.representative();
+    return atOneState(store, async (sql) => {
+      const row = await readRepresentative(sql, drep);
+      return row && await read(sql, row);
+    });
+  };
+
+  return [
+    list(
+      "/governance/dreps",
+      "ordered",
+      async (_, { page, chosen: { order_by, retired, expired } }) => {
+        if (expired === "true") return [];
+        const by = order_by === "amount" ? order_by : undefined;
+        const filter = { by, retired: retired === undefined ? undefined : retired === "true" } as const;
+        return (await readRepresentatives(store.sql, filter, page)).map((row) => {
+          const link = anchorOf(row);
+          return {
+            ...drepMembers(row),
+            metadata: link ? { url: link.url, hash: link.hash, json_metadata: null, bytes: null, error: UNREAD } : null,
+          };
+        });
+      },
+      { order_by: ["amount"], retired: BOOLEANS, expired: BOOLEANS },
+    ),
+    get(
+      "/governance/dreps/{drep_id}",
+      ({ drep_id }) =>
+        ofDrep(drep_id, async (_, row) => ({ ...drepMembers(row), active: !row.retired, active_epoch: row.since })),
+    ),
+    list(
+      "/governance/dreps/{drep_id}/delegators",
+      "ordered",
+      ({ drep_id }, { page }) =>
+        ofDrep(
+          drep_id,
+          async (sql, { drep }) =>
+            (await readVotingAccounts(sql, drep, page)).map(({ credential, lovelace }) => ({
+              address: textOfAccount(genesis.network.id, credential),
+              amount: lovelace,
+            })),
+        ),
+    ),
+    get("/governance/dreps/{drep_id}/metadata", ({ drep_id }) =>
+      ofDrep(drep_id, async (_, row) => {
+        const link = anchorOf(row);
+        const { drep_id, hex } = drepMembers(row);
+        return link &&
+          { drep_id, hex, url: link.url, hash: link.hash, json_metadata: null, bytes: null, error: UNREAD };
+      })),
+    list(
+      "/governance/dreps/{drep_id}/updates",
+      "ordered",
+      ({ drep_id }, { page }) =>
+        ofDrep(
+          drep_id,
+          async (sql, { drep }) => (await readRepresentativeUpdates(sql, drep, page)).map(updateDocument),
+        ),
+    ),
+    list(
+      "/governance/dreps/{drep_id}/votes",
+      "ordered",
+      ({ drep_id }, { page }) =>
+        ofDrep(
+          drep_id,
+          async (sql, { drep }) => (await readVotes(sql, { role: "drep", voter: drep }, page)).map(representativeVote),
+        ),
+    ),
+  ];
+}
+
+/** The operations about governance actions. */
+export function proposalOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
   /** Reads a part of an action; undefined where the chain does not know it. */
   const ofAction = <T>(id: ActionId, read: (row: ActionRow, proposal: Proposal, sql: Queries) => Promise<T> | T) =>
     atOneState(store, async (sql) => {
@@ -87,19 +178,7 @@ export function governanceOperations({ devnet: { genesis }, store }: BlockfrostS
       return row && await read(row, proposalOf(row), sql);
     });
   const views = {
-    "": (id: ActionId) =>
-      ofAction(id, (row, { deposit, account, action }) => ({
-        ...idMembers(row),
-        governance_type: ACTION_TYPES[row.kind],
-        governance_description: actionDescription(action),
-        deposit: String(deposit),
-        return_address: addressText(rewardAddress(account.network, account.credential)),
-        ratified_epoch: null,
-        enacted_epoch: null,
-        dropped_epoch: null,
-        expired_epoch: null,
-        expiration: lastEpoch(genesis, row),
-      })),
+    "": (id: ActionId) => ofAction(id, (row, proposal) => proposalDocument(genesis, row, proposal)),
     "/parameters": (id: ActionId) =>
       ofAction(
         id,
@@ -137,106 +216,14 @@ export function governanceOperations({ devnet: { genesis }, store }: BlockfrostS
     }));
 
   return [
-    get("/governance/committee", async () => ({
-      gov_action_id: null,
-      proposal_tx_hash: null,
-      proposal_index: null,
-      is_dissolved: false,
-      quorum: { numerator: 0, denominator: 1 },
-      members: [],
-    })),
-    list(
-      "/governance/committee/votes",
-      "ordered",
-      async (_, { page }) => (await readVotes(sql, { role: "committee" }, page)).map(committeeVote),
-    ),
-    list("/governance/committee/{cc_id}/votes", "ordered", async ({ cc_id }, { page }) => {
-      const read = parseCommitteeText(cc_id);
-      if (!read) throw malformed.committee();
-      // no hot key is authorized by a member of a committee that does not exist
-      if (read.of === "cold") return [];
-      const votes = await readVotes(sql, { role: "committee", voter: credentialKey(read.credential) }, page);
-      return votes.map(committeeVote);
-    }),
-    list(
-      "/governance/dreps",
-      "ordered",
-      async (_, { page, chosen: { order_by, retired, expired } }) => {
-        if (expired === "true") return [];
-        const by = order_by === "amount" ? order_by : undefined;
-        const filter = { by, retired: retired === undefined ? undefined : retired === "true" } as const;
-        return (await readRepresentatives(sql, filter, page)).map((row) => {
-          const link = anchorOf(row);
-          return {
-            ...drepMembers(row),
-            metadata: link ? { url: link.url, hash: link.hash, json_metadata: null, bytes: null, error: UNREAD } : null,
-          };
-        });
-      },
-      { order_by: ["amount"], retired: BOOLEANS, expired: BOOLEANS },
-    ),
-    get(
-      "/governance/dreps/{drep_id}",
-      ({ drep_id }) =>
-        ofDrep(drep_id, async (_, row) => ({ ...drepMembers(row), active: !row.retired, active_epoch: row.since })),
-    ),
-    list(
-      "/governance/dreps/{drep_id}/delegators",
-      "ordered",
-      ({ drep_id }, { page }) =>
-        ofDrep(
-          drep_id,
-          async (sql, { drep }) =>
-            (await readVotingAccounts(sql, drep, page)).map(({ credential, lovelace }) => ({
-              address: textOfAccount(network, credential),
-              amount: lovelace,
-            })),
-        ),
-    ),
-    get("/governance/dreps/{drep_id}/metadata", ({ drep_id }) =>
-      ofDrep(drep_id, async (_, row) => {
-        const link = anchorOf(row);
-        const { drep_id, hex } = drepMembers(row);
-        return link &&
-          { drep_id, hex, url: link.url, hash: link.hash, json_metadata: null, bytes: null, error: UNREAD };
-      })),
-    list(
-      "/governance/dreps/{drep_id}/updates",
-      "ordered",
-      ({ drep_id }, { page }) =>
-        ofDrep(
-          drep_id,
-          async (sql, { drep }) =>
-            (await readRepresentativeUpdates(sql, drep, page)).map(({ tx_hash, cert_index, kind, deposit }) => ({
-              tx_hash,
-              cert_index,
-              action: ({ drep_register: "registered", drep_update: "updated", drep_deregister: "deregistered" })[kind],
-              deposit: deposit === null ? null : String(deposit),
-            })),
-        ),
-    ),
-    list(
-      "/governance/dreps/{drep_id}/votes",
-      "ordered",
-      ({ drep_id }, { page }) =>
-        ofDrep(
-          drep_id,
-          async (sql, { drep }) =>
-            (await readVotes(sql, { role: "drep", voter: drep }, page)).map((vote) => ({
-              tx_hash: vote.tx_hash,
-              cert_index: vote.vote_index,
-              proposal_id: actionText({ txHash: vote.action_tx, index: vote.action_index }),
-              proposal_tx_hash: vote.action_tx,
-              proposal_cert_index: vote.action_index,
-              vote: vote.vote,
-            })),
-        ),
-    ),
     list(
       "/governance/proposals",
       "ordered",
       async (_, { page }) =>
-        (await readActions(sql, page)).map((row) => ({ ...idMembers(row), governance_type: ACTION_TYPES[row.kind] })),
+        (await readActions(store.sql, page)).map((row) => ({
+          ...idMembers(row),
+          governance_type: ACTION_TYPES[row.kind],
+        })),
     ),
     ...(["", "/parameters"] as const).flatMap((part) => [
       get(`/governance/proposals/{tx_hash}/{cert_index}${part}`, (id) => views[part](placeOf(id))),
@@ -287,6 +274,21 @@ function idMembers({ tx_hash, index }: ActionRow) {
   return { id: actionText({ txHash: tx_hash, index }), tx_hash, cert_index: index };
 }
 
+function proposalDocument(genesis: Genesis, row: ActionRow, { deposit, account, action }: Proposal) {
+  return {
+    ...idMembers(row),
+    governance_type: ACTION_TYPES[row.kind],
+    governance_description: actionDescription(action),
+    deposit: String(deposit),
+    return_address: addressText(rewardAddress(account.network, account.credential)),
+    ratified_epoch: null,
+    enacted_epoch: null,
+    dropped_epoch: null,
+    expired_epoch: null,
+    expiration: lastEpoch(genesis, row),
+  };
+}
+
 /** Text of a voter. */
 export function voterText({ role, voter }: Pick<CastVote, "role" | "voter">): string {
   const credential = parseCredentialKey(voter);
@@ -305,6 +307,27 @@ function drepMembers({ drep, retired, lovelace, active }: RepresentativeRow) {
     retired,
     expired: false,
     last_active_epoch: active,
+  };
+}
+
+function updateDocument({ tx_hash, cert_index, kind, deposit }: RepresentativeUpdate) {
+  return {
+    tx_hash,
+    cert_index,
+    action: ({ drep_register: "registered", drep_update: "updated", drep_deregister: "deregistered" })[kind],
+    deposit: deposit === null ? null : String(deposit),
+  };
+}
+
+/** A vote in the list of the representative who cast it. */
+function representativeVote(vote: CastVote) {
+  return {
+    tx_hash: vote.tx_hash,
+    cert_index: vote.vote_index,
+    proposal_id: actionText({ txHash: vote.action_tx, index: vote.action_index }),
+    proposal_tx_hash: vote.action_tx,
+    proposal_cert_index: vote.action_index,
+    vote: vote.vote,
   };
 }
 

@@ -10,6 +10,7 @@ import {
   poolExists,
   type PoolFigures,
   type PoolTotals,
+  type PoolUpdateRow,
   readDelegators,
   readLivePledge,
   readPoolCertificates,
@@ -30,15 +31,8 @@ import type { Queries } from "#src/store/store.ts";
 /** All updates of a pool in one document: more than any pool of a devnet has. */
 const EVERY = { limit: 10_000, offset: 0, order: "asc" } as const;
 
-/** The operations. */
-export function poolOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
-  const network = genesis.network.id;
-  /** Reads something of a pool; undefined where the chain does not name the pool. */
-  const ofPool = <T>(text: string, read: (sql: Queries, pool: string) => Promise<T>): Promise<T | undefined> => {
-    const pool = readPoolId(text);
-    return atOneState(store, async (sql) => await poolExists(sql, pool) ? await read(sql, pool) : undefined);
-  };
-  const termsOf = async (sql: Queries, pool: string) => (await readTerms(sql, [pool])).get(pool);
+/** Lists of pools. */
+export function poolListOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
   return [
     list("/pools", "ordered", async (_, { page }) => (await readPoolIds(store.sql, page)).map(textOfPool)),
     list("/pools/extended", "ordered", (_, { page }) =>
@@ -57,8 +51,25 @@ export function poolOperations({ devnet: { genesis }, store }: BlockfrostService
         return rows.map(({ pool, epoch }) => ({ pool_id: textOfPool(pool), epoch }));
       })
     ),
+  ];
+}
+
+/** Reads something of a pool; undefined where the chain does not name the pool. */
+function ofPool<T>(
+  store: BlockfrostService["store"],
+  text: string,
+  read: (sql: Queries, pool: string) => Promise<T>,
+): Promise<T | undefined> {
+  const pool = readPoolId(text);
+  return atOneState(store, async (sql) => await poolExists(sql, pool) ? await read(sql, pool) : undefined);
+}
+
+/** A pool and what belongs to it. */
+export function poolOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+  const termsOf = async (sql: Queries, pool: string) => (await readTerms(sql, [pool])).get(pool);
+  return [
     get("/pools/{pool_id}", ({ pool_id }) =>
-      ofPool(pool_id, async (sql, pool) => {
+      ofPool(store, pool_id, async (sql, pool) => {
         const terms = await termsOf(sql, pool);
         const { figures: [figures], totals } = await readPoolFigures(sql, [pool]);
         if (!terms || !figures) return undefined;
@@ -77,27 +88,28 @@ export function poolOperations({ devnet: { genesis }, store }: BlockfrostService
       "/pools/{pool_id}/history",
       "ordered",
       ({ pool_id }, { page }) =>
-        ofPool(pool_id, async (sql, pool) => (await readPoolHistory(sql, pool, page)).map(historyDocument)),
+        ofPool(store, pool_id, async (sql, pool) => (await readPoolHistory(sql, pool, page)).map(historyDocument)),
     ),
     get("/pools/{pool_id}/metadata", ({ pool_id }) =>
-      ofPool(pool_id, async (sql, pool) => {
+      ofPool(store, pool_id, async (sql, pool) => {
         const { metadata } = await termsOf(sql, pool) ?? {};
         return metadata ? { pool_id: textOfPool(pool), hex: pool, ...poolMetadata(genesis, metadata) } : {};
       })),
     get(
       "/pools/{pool_id}/relays",
       ({ pool_id }) =>
-        ofPool(pool_id, async (sql, pool) => ((await termsOf(sql, pool))?.relays ?? []).map(relayDocument)),
+        ofPool(store, pool_id, async (sql, pool) => ((await termsOf(sql, pool))?.relays ?? []).map(relayDocument)),
     ),
     list(
       "/pools/{pool_id}/delegators",
       "ordered",
       ({ pool_id }, { page }) =>
         ofPool(
+          store,
           pool_id,
           async (sql, pool) =>
             (await readDelegators(sql, pool, page)).map(({ credential, lovelace }) => ({
-              address: textOfAccount(network, credential),
+              address: textOfAccount(genesis.network.id, credential),
               live_stake: lovelace,
             })),
         ),
@@ -105,24 +117,21 @@ export function poolOperations({ devnet: { genesis }, store }: BlockfrostService
     list(
       "/pools/{pool_id}/blocks",
       "ordered",
-      ({ pool_id }, { page }) => ofPool(pool_id, (sql, pool) => readBlockHashes(sql, { pool }, page)),
+      ({ pool_id }, { page }) => ofPool(store, pool_id, (sql, pool) => readBlockHashes(sql, { pool }, page)),
     ),
     list(
       "/pools/{pool_id}/updates",
       "ordered",
       ({ pool_id }, { page }) =>
         ofPool(
+          store,
           pool_id,
-          async (sql, pool) =>
-            (await readPoolUpdates(sql, pool, page)).map(({ tx_hash, cert_index, kind }) => ({
-              tx_hash,
-              cert_index,
-              action: kind === "pool" ? "registered" : "deregistered",
-            })),
+          async (sql, pool) => (await readPoolUpdates(sql, pool, page)).map(updateDocument),
         ),
     ),
     list("/pools/{pool_id}/votes", "ordered", ({ pool_id }, { page }) =>
       ofPool(
+        store,
         pool_id,
         async (sql, pool) =>
           (await readVotes(sql, { role: "pool", voter: `k${pool}` }, page))
@@ -192,6 +201,10 @@ function poolDocument(
     reward_account: addressText(rewardAddress(account.network, account.credential)),
     owners: owners.map((hash) => textOfAccount(network, `k${hash}`)),
   };
+}
+
+function updateDocument({ tx_hash, cert_index, kind }: PoolUpdateRow): object {
+  return { tx_hash, cert_index, action: kind === "pool" ? "registered" : "deregistered" };
 }
 
 function historyDocument(row: PoolEpochRow): object {

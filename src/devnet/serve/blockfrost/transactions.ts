@@ -12,6 +12,7 @@ import { hash256 } from "#src/cardano/hash.ts";
 import { addressText, rewardAddress } from "#src/cardano/address.ts";
 import type { Output, OutRef } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
+import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import type { IndexedOutput } from "#src/devnet/index/reads/outputs.ts";
 import { atOneState } from "#src/devnet/index/reads/page.ts";
 import * as reads from "#src/devnet/index/reads/transactions.ts";
@@ -33,70 +34,15 @@ import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts"
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import type { Queries } from "#src/store/store.ts";
 
-/** The operations. One function, because it only declares them. */
+/** A transaction, and the outputs that it spends, refers to and creates. */
 export function transactionOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
-  const network = genesis.network.id;
-  const account = (credential: string) => textOfAccount(network, credential);
-  /** Reads something about a transaction at the state of the database in which it is found. */
-  const about = <T>(
-    hash: string,
-    read: (transaction: reads.IndexedTransaction, sql: Queries) => Promise<T>,
-  ): Promise<T> =>
-    atOneState(store, async (sql) => {
-      const transaction = await reads.readTransaction(sql, hash.toLowerCase());
-      if (!transaction) throw notFound();
-      return await read(transaction, sql);
-    });
-  /** A list of the certificates of some kinds that took effect. */
-  const certificates = <T>(
-    hash: string,
-    kinds: readonly string[],
-    view: (certificate: reads.IndexedCertificate) => T,
-  ): Promise<T[]> =>
-    about(hash, async (transaction, sql) => {
-      const all = await reads.readCertificates(sql, transaction);
-      return all.filter(({ kind }) => kinds.includes(kind)).map(view);
-    });
-
   return [
-    get("/txs/{hash}", ({ hash }) =>
-      about(hash, async (transaction, sql) => {
-        const [outputs, certificates, redeemers] = await Promise.all([
-          reads.readOutputsOf(sql, transaction.hash),
-          reads.readCertificates(sql, transaction),
-          reads.readRedeemers(sql, transaction),
-        ]);
-        const body = bodyOf(transaction);
-        const takesEffect = transaction.valid ? body : undefined;
-        const count = (...kinds: string[]) => certificates.filter(({ kind }) => kinds.includes(kind)).length;
-        return {
-          hash: transaction.hash,
-          block: transaction.block ?? genesisBlock(genesis),
-          block_height: Math.max(0, Number(transaction.height)),
-          block_time: secondsOf(genesis, transaction.slot ?? 0),
-          slot: Number(transaction.slot ?? 0),
-          index: transaction.tx_index,
-          output_amount: sumOf(outputs),
-          fees: String(transaction.fee),
-          deposit: String(transaction.deposit),
-          size: transaction.size,
-          invalid_before: body?.from === undefined ? null : String(body.from),
-          invalid_hereafter: body?.before === undefined ? null : String(body.before),
-          utxo_count: (body ? spentBy(transaction, body).length : 0) + outputs.length,
-          withdrawal_count: takesEffect?.withdrawals.length ?? 0,
-          mir_cert_count: 0,
-          delegation_count: count("delegate"),
-          stake_cert_count: count("register", "deregister"),
-          pool_update_count: count("pool"),
-          pool_retire_count: count("retire"),
-          asset_mint_or_burn_count: takesEffect?.mint.size ?? 0,
-          redeemer_count: redeemers.length,
-          valid_contract: transaction.valid,
-          treasury_donation: String(takesEffect?.donation ?? 0n),
-        };
-      })),
+    get(
+      "/txs/{hash}",
+      ({ hash }) => aboutTransaction(store, hash, (transaction, sql) => summaryOf(genesis, transaction, sql)),
+    ),
     get("/txs/{hash}/utxos", ({ hash }) =>
-      about(hash, async (transaction, sql) => {
+      aboutTransaction(store, hash, async (transaction, sql) => {
         const body = bodyOf(transaction);
         const spent = body ? spentBy(transaction, body) : [];
         const references = transaction.valid ? body?.references ?? [] : [];
@@ -138,10 +84,17 @@ export function transactionOperations({ devnet: { genesis }, store }: Blockfrost
           ],
         };
       })),
+  ];
+}
+
+/** What a transaction does about stake, rewards and pools. */
+export function transactionStakeOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
+  const account = (credential: string) => textOfAccount(genesis.network.id, credential);
+  return [
     get(
       "/txs/{hash}/stakes",
       ({ hash }) =>
-        certificates(hash, ["register", "deregister"], ({ cert_index, kind, credential }) => ({
+        certificatesIn(store, hash, ["register", "deregister"], ({ cert_index, kind, credential }) => ({
           cert_index,
           address: account(credential ?? ""),
           registration: kind === "register",
@@ -150,7 +103,7 @@ export function transactionOperations({ devnet: { genesis }, store }: Blockfrost
     get(
       "/txs/{hash}/delegations",
       ({ hash }) =>
-        certificates(hash, ["delegate"], ({ cert_index, credential, pool, epoch }) => ({
+        certificatesIn(store, hash, ["delegate"], ({ cert_index, credential, pool, epoch }) => ({
           index: cert_index,
           cert_index,
           address: account(credential ?? ""),
@@ -159,7 +112,7 @@ export function transactionOperations({ devnet: { genesis }, store }: Blockfrost
         })),
     ),
     get("/txs/{hash}/withdrawals", ({ hash }) =>
-      about(hash, async (transaction) => {
+      aboutTransaction(store, hash, async (transaction) => {
         const { withdrawals = [] } = (transaction.valid ? bodyOf(transaction) : undefined) ?? {};
         return withdrawals.map(({ account: { network, credential }, amount }) => ({
           address: addressText(rewardAddress(network, credential)),
@@ -167,74 +120,160 @@ export function transactionOperations({ devnet: { genesis }, store }: Blockfrost
         }));
       })),
     // rewards were moved by certificates until Babbage only
-    get("/txs/{hash}/mirs", ({ hash }) => about(hash, async () => [])),
-    get("/txs/{hash}/pool_updates", ({ hash }) =>
-      certificates(hash, ["pool"], ({ cert_index, pool, epoch, cbor }) => {
-        const terms = poolTerms(new Uint8Array(cbor));
-        return {
+    get("/txs/{hash}/mirs", ({ hash }) => aboutTransaction(store, hash, async () => [])),
+    get(
+      "/txs/{hash}/pool_updates",
+      ({ hash }) =>
+        certificatesIn(store, hash, ["pool"], ({ cert_index, pool, epoch, cbor }) => {
+          const terms = poolTerms(new Uint8Array(cbor));
+          return {
+            cert_index,
+            pool_id: textOfPool(pool ?? ""),
+            vrf_key: terms.vrf,
+            pledge: String(terms.pledge),
+            margin_cost: Number(terms.margin.numerator) / Number(terms.margin.denominator),
+            fixed_cost: String(terms.cost),
+            reward_account: addressText(rewardAddress(terms.account.network, terms.account.credential)),
+            owners: terms.owners.map((owner) => account(`k${owner}`)),
+            metadata: poolMetadata(genesis, terms.metadata),
+            relays: terms.relays.map(relayDocument),
+            active_epoch: epoch,
+          };
+        }),
+    ),
+    get(
+      "/txs/{hash}/pool_retires",
+      ({ hash }) =>
+        certificatesIn(store, hash, ["retire"], ({ cert_index, pool, epoch }) => ({
           cert_index,
           pool_id: textOfPool(pool ?? ""),
-          vrf_key: terms.vrf,
-          pledge: String(terms.pledge),
-          margin_cost: Number(terms.margin.numerator) / Number(terms.margin.denominator),
-          fixed_cost: String(terms.cost),
-          reward_account: addressText(rewardAddress(terms.account.network, terms.account.credential)),
-          owners: terms.owners.map((owner) => account(`k${owner}`)),
-          metadata: poolMetadata(genesis, terms.metadata),
-          relays: terms.relays.map(relayDocument),
-          active_epoch: epoch,
-        };
-      })),
-    get("/txs/{hash}/pool_retires", ({ hash }) =>
-      certificates(hash, ["retire"], ({ cert_index, pool, epoch }) => ({
-        cert_index,
-        pool_id: textOfPool(pool ?? ""),
-        retiring_epoch: epoch,
-      }))),
+          retiring_epoch: epoch,
+        })),
+    ),
+  ];
+}
+
+/** Metadata, redeemers, required signers and bytes of a transaction. */
+export function transactionContentOperations({ store }: BlockfrostService): Operation[] {
+  return [
     get(
       "/txs/{hash}/metadata",
       ({ hash }) =>
-        about(hash, async (transaction, sql) =>
-          (await reads.readMetadata(sql, transaction)).map((value) => ({
-            label: value.label,
-            json_metadata: jsonOfMetadata(value),
-          }))),
+        aboutTransaction(
+          store,
+          hash,
+          async (transaction, sql) =>
+            (await reads.readMetadata(sql, transaction)).map((value) => ({
+              label: value.label,
+              json_metadata: jsonOfMetadata(value),
+            })),
+        ),
     ),
     get(
       "/txs/{hash}/metadata/cbor",
       ({ hash }) =>
-        about(hash, async (transaction, sql) =>
-          (await reads.readMetadata(sql, transaction)).map((value) => ({
-            label: value.label,
-            ...cborMembers(value),
-          }))),
+        aboutTransaction(
+          store,
+          hash,
+          async (transaction, sql) =>
+            (await reads.readMetadata(sql, transaction)).map((value) => ({
+              label: value.label,
+              ...cborMembers(value),
+            })),
+        ),
     ),
     get(
       "/txs/{hash}/redeemers",
       ({ hash }) =>
-        about(hash, async (transaction, sql) =>
-          (await reads.readRedeemers(sql, transaction)).map((redeemer) => ({
-            tx_index: redeemer.index,
-            purpose: redeemer.purpose,
-            script_hash: redeemer.script_hash,
-            redeemer_data_hash: redeemer.data_hash,
-            datum_hash: redeemer.data_hash,
-            unit_mem: String(redeemer.memory),
-            unit_steps: String(redeemer.steps),
-            fee: String(redeemer.fee),
-          }))),
+        aboutTransaction(
+          store,
+          hash,
+          async (transaction, sql) =>
+            (await reads.readRedeemers(sql, transaction)).map((redeemer) => ({
+              tx_index: redeemer.index,
+              purpose: redeemer.purpose,
+              script_hash: redeemer.script_hash,
+              redeemer_data_hash: redeemer.data_hash,
+              datum_hash: redeemer.data_hash,
+              unit_mem: String(redeemer.memory),
+              unit_steps: String(redeemer.steps),
+              fee: String(redeemer.fee),
+            })),
+        ),
     ),
     get("/txs/{hash}/required_signers", ({ hash }) =>
-      about(hash, async (transaction) => {
+      aboutTransaction(store, hash, async (transaction) => {
         const { signers = [] } = (transaction.valid ? bodyOf(transaction) : undefined) ?? {};
         return signers.map((witness_hash) => ({ witness_hash }));
       })),
     get("/txs/{hash}/cbor", ({ hash }) =>
-      about(hash, async ({ cbor }) => {
+      aboutTransaction(store, hash, async ({ cbor }) => {
         if (!cbor) throw notFound();
         return { cbor: toHex(new Uint8Array(cbor)) };
       })),
   ];
+}
+
+/** Reads something about a transaction at the state of the database in which it is found. */
+function aboutTransaction<T>(
+  store: BlockfrostService["store"],
+  hash: string,
+  read: (transaction: reads.IndexedTransaction, sql: Queries) => Promise<T>,
+): Promise<T> {
+  return atOneState(store, async (sql) => {
+    const transaction = await reads.readTransaction(sql, hash.toLowerCase());
+    if (!transaction) throw notFound();
+    return await read(transaction, sql);
+  });
+}
+
+/** A list of the certificates of some kinds that took effect. */
+function certificatesIn<T>(
+  store: BlockfrostService["store"],
+  hash: string,
+  kinds: readonly string[],
+  view: (certificate: reads.IndexedCertificate) => T,
+): Promise<T[]> {
+  return aboutTransaction(store, hash, async (transaction, sql) => {
+    const all = await reads.readCertificates(sql, transaction);
+    return all.filter(({ kind }) => kinds.includes(kind)).map(view);
+  });
+}
+
+async function summaryOf(genesis: Genesis, transaction: reads.IndexedTransaction, sql: Queries) {
+  const [outputs, certificates, redeemers] = await Promise.all([
+    reads.readOutputsOf(sql, transaction.hash),
+    reads.readCertificates(sql, transaction),
+    reads.readRedeemers(sql, transaction),
+  ]);
+  const body = bodyOf(transaction);
+  const takesEffect = transaction.valid ? body : undefined;
+  const count = (...kinds: string[]) => certificates.filter(({ kind }) => kinds.includes(kind)).length;
+  return {
+    hash: transaction.hash,
+    block: transaction.block ?? genesisBlock(genesis),
+    block_height: Math.max(0, Number(transaction.height)),
+    block_time: secondsOf(genesis, transaction.slot ?? 0),
+    slot: Number(transaction.slot ?? 0),
+    index: transaction.tx_index,
+    output_amount: sumOf(outputs),
+    fees: String(transaction.fee),
+    deposit: String(transaction.deposit),
+    size: transaction.size,
+    invalid_before: body?.from === undefined ? null : String(body.from),
+    invalid_hereafter: body?.before === undefined ? null : String(body.before),
+    utxo_count: (body ? spentBy(transaction, body).length : 0) + outputs.length,
+    withdrawal_count: takesEffect?.withdrawals.length ?? 0,
+    mir_cert_count: 0,
+    delegation_count: count("delegate"),
+    stake_cert_count: count("register", "deregister"),
+    pool_update_count: count("pool"),
+    pool_retire_count: count("retire"),
+    asset_mint_or_burn_count: takesEffect?.mint.size ?? 0,
+    redeemer_count: redeemers.length,
+    valid_contract: transaction.valid,
+    treasury_donation: String(takesEffect?.donation ?? 0n),
+  };
 }
 
 /** The body; undefined for the genesis. */
