@@ -25,30 +25,11 @@ import { CONWAY } from "#src/node/protocols/values.ts";
 /** Tables that current stake is computed from, beside outputs. */
 const STAKE = ["accounts", "pools", "pots"] as const;
 
-/** The answers of a state: a table of the queries, in one function because they share what was read last. */
+/** The answers of a state. */
 export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
   const { tip } = view;
   const point = { slot: tip.slot, hash: tip.hash };
   const start = { time: 0n, slot: 0, epoch: 0 };
-  /** The accounts read last: clients query rewards, deposits and votes of the same credentials in turn. */
-  let last: { readonly keys: readonly string[]; readonly state: Promise<LedgerState> } | undefined;
-  /** The registered ones of some credentials. */
-  const accountsOf = async (credentials: readonly Credential[]) => {
-    const keys = credentials.map(credentialKey);
-    const same = last?.keys.length === keys.length && last.keys.every((key, index) => key === keys[index]);
-    if (!last || !same) last = { keys, state: view.registry(["accounts"], keys) };
-    const { accounts } = await last.state;
-    return credentials.flatMap((credential) => {
-      const account = accounts.get(credentialKey(credential));
-      return account ? [{ credential, account }] : [];
-    });
-  };
-  /** Registered pools: all, or the given ones. */
-  const poolsOf = async (ids?: readonly string[]) => {
-    const { pools } = await view.registry(["pools"], ids);
-    const all = ids === undefined ? [...pools.entries()] : ids.map((id) => [id, pools.get(id)] as const);
-    return all.flatMap(([id, pool]) => pool ? [{ id, pool }] : []);
-  };
   return {
     era: CONWAY,
     systemStart: () => systemStart(genesis.network.slots.zeroTime),
@@ -66,6 +47,33 @@ export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
     utxoByAddress: ({ addresses }) => view.utxosByAddress(addresses),
     utxoByInput: ({ inputs }) => view.utxosByRef(inputs),
     wholeUtxo: () => view.utxos(),
+    ...accountAnswers(view),
+    ...representativeAnswers(view),
+    accountState: async () => {
+      const { treasury, reserves } = (await view.registry(["pots"])).pots;
+      return { treasury, reserves };
+    },
+    ...poolAnswers(genesis, view),
+    maxMajorVersion: () => NEWEST_MAJOR,
+  };
+}
+
+/** Delegations, rewards and deposits of stake credentials. */
+function accountAnswers(view: StateView) {
+  /** The accounts read last: clients query rewards, deposits and votes of the same credentials in turn. */
+  let last: { readonly keys: readonly string[]; readonly state: Promise<LedgerState> } | undefined;
+  /** The registered ones of some credentials. */
+  const accountsOf = async (credentials: readonly Credential[]) => {
+    const keys = credentials.map(credentialKey);
+    const same = last?.keys.length === keys.length && last.keys.every((key, index) => key === keys[index]);
+    if (!last || !same) last = { keys, state: view.registry(["accounts"], keys) };
+    const { accounts } = await last.state;
+    return credentials.flatMap((credential) => {
+      const account = accounts.get(credentialKey(credential));
+      return account ? [{ credential, account }] : [];
+    });
+  };
+  return {
     delegations: async ({ credentials }) => {
       const accounts = await accountsOf(credentials);
       return {
@@ -81,6 +89,12 @@ export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
       (await accountsOf(credentials)).flatMap(({ credential, account: { drep } }) =>
         drep === undefined ? [] : [{ credential, drep: drepOf(drep) }]
       ),
+  } satisfies Partial<QueryHandlers>;
+}
+
+/** Representatives and the stake that is delegated to them. */
+function representativeAnswers(view: StateView) {
+  return {
     drepState: async ({ credentials }) => {
       const { dreps, accounts, epoch } = await view.registry(["dreps", "accounts", "epoch"]);
       const wanted = new Set(credentials.map(credentialKey));
@@ -116,10 +130,18 @@ export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
         wanted.size > 0 && !wanted.has(key) ? [] : [{ drep: drepOf(key), lovelace }]
       );
     },
-    accountState: async () => {
-      const { treasury, reserves } = (await view.registry(["pots"])).pots;
-      return { treasury, reserves };
-    },
+  } satisfies Partial<QueryHandlers>;
+}
+
+/** Pools, their stake and their rewards. */
+function poolAnswers(genesis: Genesis, view: StateView) {
+  /** Registered pools: all, or the given ones. */
+  const poolsOf = async (ids?: readonly string[]) => {
+    const { pools } = await view.registry(["pools"], ids);
+    const all = ids === undefined ? [...pools.entries()] : ids.map((id) => [id, pools.get(id)] as const);
+    return all.flatMap(([id, pool]) => pool ? [{ id, pool }] : []);
+  };
+  return {
     stakePools: async () => (await poolsOf()).map(({ id }) => id),
     poolParameters: async ({ pools }) => (await poolsOf(pools)).map(({ pool }) => parametersOf(pool.certificate)),
     poolState: async ({ pools }) => {
@@ -150,8 +172,7 @@ export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
         pools: [...rewards.get(key) ?? []].map(([pool, lovelace]) => ({ pool, lovelace })),
       }));
     },
-    maxMajorVersion: () => NEWEST_MAJOR,
-  };
+  } satisfies Partial<QueryHandlers>;
 }
 
 function drepOf(key: string): Drep {

@@ -69,14 +69,23 @@ const answered = answeredBy(refusal);
 const changing = { 403: BAD_ORIGIN, 503: "`devnet_unavailable`" };
 const text = { answer: api.text, produces: "text/plain" } as const;
 
-/** Adds the endpoints. One function, since it only declares endpoints. */
-export function adminRoutes(app: OpenAPIHono, { devnet, store: { sql }, port, places }: AdminRoutesOptions): void {
-  const { genesis, network: { id: network, magic, slots, securityParameter } } = devnet;
+/** Adds the endpoints. */
+export function adminRoutes(app: OpenAPIHono, options: AdminRoutesOptions): void {
+  stateRoutes(app, options);
+  genesisRoutes(app, options);
+  restartRoutes(app, options);
+  forkRoutes(app, options);
+  walletRoutes(app, options);
+  epochRoutes(app, options);
+}
+
+const slotLengthOf = ({ network: { slots } }: Devnet) => slots.slotLength / 1_000;
+
+/** Settings, status and newest block. */
+function stateRoutes(app: OpenAPIHono, { devnet, places }: AdminRoutesOptions): void {
+  const { genesis, network: { magic, slots, securityParameter } } = devnet;
   const { slotsPerKesPeriod } = nodeGenesis(genesis);
   const { epochLength, activeSlots } = genesis.terms;
-  const files = genesisFiles(genesis);
-  const slotLength = slots.slotLength / 1_000;
-  const epoch = () => epochOf(Math.max(0, devnet.tip().slot), epochLength);
 
   endpoint(app, "get", ADMIN, {
     summary: "Ports and settings, like Yaci DevKit",
@@ -88,7 +97,7 @@ export function adminRoutes(app: OpenAPIHono, { devnet, store: { sql }, port, pl
       submitApiPort: 0,
       socketPath: socket ?? null,
       protocolMagic: magic,
-      slotLength,
+      slotLength: slotLengthOf(devnet),
       blockTime: devnet.blockMs / 1_000,
       epochLength,
       slotsPerKESPeriod: slotsPerKesPeriod,
@@ -128,6 +137,11 @@ export function adminRoutes(app: OpenAPIHono, { devnet, store: { sql }, port, pl
     summary: "The KES period of the newest block, like Yaci DevKit; blocks of a devnet are not signed",
     answer: api.kesPeriod,
   }, async () => Math.floor(Math.max(0, devnet.tip().slot) / slotsPerKesPeriod));
+}
+
+/** Genesis files, and files for a node. */
+function genesisRoutes(app: OpenAPIHono, { devnet: { genesis } }: AdminRoutesOptions): void {
+  const files = genesisFiles(genesis);
 
   endpoint(app, "get", `${ADMIN}/genesis/hash`, {
     summary: "Hash of the Byron genesis, which identifies the network, like Yaci DevKit",
@@ -154,6 +168,11 @@ export function adminRoutes(app: OpenAPIHono, { devnet, store: { sql }, port, pl
     if (!file) throw new HttpFailure(404, "no_such_file", `There is no genesis file of ${era}.`);
     return new Response(file.text, { headers: { "content-type": "application/json" } });
   });
+}
+
+/** Going back to the genesis. */
+function restartRoutes(app: OpenAPIHono, { devnet }: AdminRoutesOptions): void {
+  const { genesis: { terms }, network: { magic, securityParameter } } = devnet;
 
   endpoint(app, "post", `${ADMIN}/reset`, {
     summary: "Go back to the genesis, like Yaci DevKit",
@@ -175,18 +194,21 @@ export function adminRoutes(app: OpenAPIHono, { devnet, store: { sql }, port, pl
       throw new HttpFailure(409, "not_supported", "This devnet is one node without Ogmios and Kupo.");
     }
     checkProperties(genesisProperties ?? {}, {
-      epochLength,
-      slotLength,
+      epochLength: terms.epochLength,
+      slotLength: slotLengthOf(devnet),
       blockTime: devnet.blockMs / 1_000,
       protocolMagic: magic,
       securityParam: securityParameter,
       activeSlotsCoeff: 1,
-      maxLovelaceSupply: genesis.terms.maxSupply,
+      maxLovelaceSupply: terms.maxSupply,
     });
     answered(await devnet.reset());
     return true;
   });
+}
 
+/** Going back to a remembered block. */
+function forkRoutes(app: OpenAPIHono, { devnet }: AdminRoutesOptions): void {
   endpoint(app, "post", `${ROLLBACK}/create-forks`, {
     summary: "Remember the newest block, like Yaci DevKit when it separates its nodes; blocks go on",
     body: api.forksBody,
@@ -207,7 +229,10 @@ export function adminRoutes(app: OpenAPIHono, { devnet, store: { sql }, port, pl
     answered(await devnet.snapshots.delete(FORK));
     return context.text(`The fork is undone; the newest block is ${height}.`);
   });
+}
 
+/** What a wallet needs: unspent outputs, and submission. */
+function walletRoutes(app: OpenAPIHono, { devnet, port }: AdminRoutesOptions): void {
   endpoint(app, "get", `${CLUSTER}/addresses/:address/utxos`, {
     summary: "Unspent outputs at an address, like Yaci DevKit",
     params: { address: z.string().min(1).max(300) },
@@ -215,7 +240,7 @@ export function adminRoutes(app: OpenAPIHono, { devnet, store: { sql }, port, pl
     answer: api.utxos,
     refusals: { 400: "`bad_address`", 503: "`network_unreachable`" },
   }, async ({ params: { address }, query: { page } }) => {
-    const { hex } = answered(parseAddress(address, network));
+    const { hex } = answered(parseAddress(address, devnet.network.id));
     if (page > 1) return [];
     return answered(await port.utxosByAddress([hex])).value.map((utxo) => utxoDocument(address, utxo));
   });
@@ -233,6 +258,13 @@ export function adminRoutes(app: OpenAPIHono, { devnet, store: { sql }, port, pl
     const sentences = failures.map(describeFailure).join(" ");
     throw new HttpFailure(400, "refused_by_ledger", `The ledger refuses the transaction: ${sentences}`, { failures });
   });
+}
+
+/** The newest epoch, and protocol parameters. */
+function epochRoutes(app: OpenAPIHono, { devnet, store: { sql }, port }: AdminRoutesOptions): void {
+  const { genesis } = devnet;
+  const { epochLength } = genesis.terms;
+  const epoch = () => epochOf(Math.max(0, devnet.tip().slot), epochLength);
 
   endpoint(app, "get", `${CLUSTER}/epochs/latest`, {
     summary: "The epoch of the newest block, like Yaci DevKit",

@@ -10,6 +10,7 @@ import * as api from "#src/devnet/api/devnet.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { At, ChainPort, Network } from "#src/chain/provider/port.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import { adminRoutes, type AdminRoutesOptions } from "#src/devnet/serve/admin/admin.ts";
@@ -68,21 +69,40 @@ const refusal = refusalOf({
 
 const answered = answeredBy(refusal);
 
-/** The app; `/openapi.json` describes it, `/docs` shows that to people. One function, since it only declares endpoints. */
+/** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
-  const { devnet, port, health, log, hosts = [], origins = [], topupMs = 10_000 } = options;
+  const { devnet, health, log, hosts = [], origins = [] } = options;
   const app = publicApp("devnet", log);
   app.use(guardHosts(hosts), guardOrigins(origins));
 
-  /** The bytes of an address that outputs can be sent to on this network. */
-  const payable = (text: string): string => {
-    const { kind, hex } = answered(parseAddress(text, devnet.network.id));
-    if (kind !== "reward") return hex;
-    const details = { reason: "kind" };
-    throw refusal({ code: "bad_address", message: "A payment cannot be sent to a reward address.", details });
-  };
+  faucetRoutes(app, options);
+  networkRoutes(app, options);
+  timeRoutes(app, devnet);
+  blockRoutes(app, options);
+  outputRoutes(app, options);
+  if (options.admin) adminRoutes(app, { ...options, ...options.admin });
+  if (options.explorer) explorer(app, options, options.explorer);
+  snapshotRoutes(app, devnet);
+  ledgerRoutes(app, options);
+  health(app);
+
+  const document = () =>
+    app.getOpenAPI31Document({
+      openapi: "3.1.0",
+      info: {
+        title: "Arbor devnet",
+        version: VERSION,
+        description: "A local Cardano development network with a faucet.",
+      },
+    });
+  mountDocs(app, { document, examples: [new URL("./examples.json", import.meta.url)] });
+  return app;
+}
+
+/** Payments from the faucet. */
+function faucetRoutes(app: OpenAPIHono, { devnet, port, topupMs = 10_000 }: DevnetEdgeOptions): void {
   const give = async (address: string, lovelace: bigint): Promise<string> =>
-    answered(await devnet.faucet.pay(payable(address), lovelace)).txHash;
+    answered(await devnet.faucet.pay(payable(devnet, address), lovelace)).txHash;
   const giving = {
     400: "`bad_request`, `malformed_json`, `bad_address`, `bad_amount`, `amount_too_small`, `amount_too_large`",
     403: BAD_ORIGIN,
@@ -115,7 +135,10 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
       throw new HttpFailure(error.status, error.code, error.message, error.details, members);
     }
   });
+}
 
+/** The newest block, the network and its parameters. */
+function networkRoutes(app: OpenAPIHono, { devnet, port }: DevnetEdgeOptions): void {
   endpoint(app, "get", "/tip", {
     summary: "The newest block and the network",
     answer: api.network,
@@ -139,9 +162,10 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     const { value } = answered(await port.parameters());
     return { source: devnet.genesis.parametersSource, ...parametersToJson(value) as object };
   });
+}
 
-  timeRoutes(app, devnet);
-
+/** Entering epochs, and going back. */
+function blockRoutes(app: OpenAPIHono, { devnet }: DevnetEdgeOptions): void {
   endpoint(app, "post", "/epochs", {
     summary: "Enter the next epochs now: a block in the first slot of each one, from where the devnet's clock goes on",
     body: api.epochsBody,
@@ -184,7 +208,10 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
       503: "`devnet_unavailable`",
     },
   }, async () => ({ tip: answered(await devnet.reset()) }));
+}
 
+/** The mempool, and unspent outputs. */
+function outputRoutes(app: OpenAPIHono, { devnet, port }: DevnetEdgeOptions): void {
   endpoint(app, "get", "/mempool", {
     summary: "Transactions in the mempool, in order",
     answer: api.mempool,
@@ -198,30 +225,27 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     return { size: transactions.length, bytes: transactions.reduce((sum, { bytes }) => sum + bytes, 0), transactions };
   });
 
-  endpoint(app, "get", "/utxos/:address", {
-    summary: "Unspent outputs at an address, with the chain point",
-    params: { address: z.string().min(1).max(300) },
-    answer: api.utxos,
-    refusals: { 400: "`bad_address`", 503: "`network_unreachable`" },
-  }, async ({ params: { address } }) => utxosView(address, answered(await port.utxosByAddress([payable(address)]))));
+  endpoint(
+    app,
+    "get",
+    "/utxos/:address",
+    {
+      summary: "Unspent outputs at an address, with the chain point",
+      params: { address: z.string().min(1).max(300) },
+      answer: api.utxos,
+      refusals: { 400: "`bad_address`", 503: "`network_unreachable`" },
+    },
+    async ({ params: { address } }) =>
+      utxosView(address, answered(await port.utxosByAddress([payable(devnet, address)]))),
+  );
+}
 
-  if (options.admin) adminRoutes(app, { ...options, ...options.admin });
-  if (options.explorer) explorer(app, options, options.explorer);
-  snapshotRoutes(app, devnet);
-  ledgerRoutes(app, options);
-  health(app);
-
-  const document = () =>
-    app.getOpenAPI31Document({
-      openapi: "3.1.0",
-      info: {
-        title: "Arbor devnet",
-        version: VERSION,
-        description: "A local Cardano development network with a faucet.",
-      },
-    });
-  mountDocs(app, { document, examples: [new URL("./examples.json", import.meta.url)] });
-  return app;
+/** The bytes of an address that outputs can be sent to on this network. */
+function payable({ network }: Devnet, text: string): string {
+  const { kind, hex } = answered(parseAddress(text, network.id));
+  if (kind !== "reward") return hex;
+  const details = { reason: "kind" };
+  throw refusal({ code: "bad_address", message: "A payment cannot be sent to a reward address.", details });
 }
 
 /** The page at `/`, and what it reads. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { isObject, type Json, parseJson } from "#src/base/json.ts";
 import * as api from "#src/devnet/api/devnetLedger.ts";
-import { addressText, parseAddress, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
+import { addressText, type NetworkId, parseAddress, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
 import { walkCertificate } from "#src/cardano/certificates.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
@@ -30,18 +30,27 @@ export interface LedgerRoutesOptions {
   readonly files: readonly WrittenFile[];
 }
 
-/** Adds the endpoints to the devnet's app. One function, since it only declares endpoints. */
-export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }: LedgerRoutesOptions): void {
-  const { genesis, network: { id: network, slots } } = devnet;
-  const { epochLength, hardFork: fork } = genesis.terms;
-  const readSnapshots = new SnapshotCache();
-  const described = new Map(genesis.pools.map(({ id, metadata }) => [id, metadata]));
+type ReadEpoch = () => ReturnType<typeof readEpoch>;
+
+/** Adds the endpoints to the devnet's app. */
+export function ledgerRoutes(app: OpenAPIHono, options: LedgerRoutesOptions): void {
+  const { devnet, store: { sql } } = options;
+  const snapshots = new SnapshotCache();
+  const read: ReadEpoch = () => readEpoch(sql, snapshots);
+  epochRoutes(app, devnet, read);
+  poolRoutes(app, devnet, read);
+  accountRoutes(app, options);
+  genesisRoutes(app, options);
+}
+
+function epochRoutes(app: OpenAPIHono, devnet: Devnet, read: ReadEpoch): void {
+  const { genesis: { terms: { epochLength } }, network: { slots } } = devnet;
 
   endpoint(app, "get", "/epoch", {
     summary: "The current epoch, its active stake and the ledger's pots",
     answer: api.epoch,
   }, async () => {
-    const { point, value: { epoch, pots, snapshots, blocks } } = await readEpoch(sql, readSnapshots);
+    const { point, value: { epoch, pots, snapshots, blocks } } = await read();
     const currentSlot = devnet.slot();
     const nextEpochSlot = (epoch + 1) * epochLength;
     return {
@@ -58,40 +67,23 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
       pots,
     };
   });
+}
 
-  const poolView = (id: string, pool: Pool, rows: EpochRows) => {
-    const { certificate, future, retiring } = pool;
-    const stated = walkCertificate(new Walk(certificate));
-    if (stated.kind !== "register pool") throw new Error(`pool ${id} has a certificate of another kind`);
-    const stake = stakeSnapshots(rows).pools.get(id) ?? { mark: 0n, set: 0n, go: 0n };
-    const made = (epoch: number) => blocksOf(rows, epoch).get(id) ?? 0;
-    return {
-      id: poolText(id),
-      hash: id,
-      ...namesIn(described.get(id)),
-      pledge: stated.pledge,
-      cost: stated.cost,
-      margin: stated.margin,
-      rewardAccount: accountText(stated.account),
-      owners: stated.owners.map((hash) => addressText(rewardAddress(network, { kind: "key", hash }))),
-      metadata: stated.metadata,
-      stake,
-      blocks: { epoch: made(rows.epoch), previous: made(rows.epoch - 1) },
-      changes: future !== undefined,
-      retiring,
-    };
-  };
+function poolRoutes(app: OpenAPIHono, { genesis }: Devnet, read: ReadEpoch): void {
+  const described = new Map(genesis.pools.map(({ id, metadata }) => [id, metadata]));
+  const view = (id: string, pool: Pool, rows: EpochRows) =>
+    poolView(id, pool, rows, { network: genesis.network.id, metadata: described.get(id) });
 
   endpoint(app, "get", "/pools", {
     summary: "All registered stake pools",
     answer: api.pools,
   }, async () => {
-    const { point, value } = await readEpoch(sql, readSnapshots);
+    const { point, value } = await read();
     const order = new Map([...described.keys()].map((id, position) => [id, position]));
     const pools = [...value.pools].sort(([a], [b]) =>
       (order.get(a) ?? order.size) - (order.get(b) ?? order.size) || (a < b ? -1 : 1)
     );
-    return { point, epoch: value.epoch, pools: pools.map(([id, pool]) => poolView(id, pool, value)) };
+    return { point, epoch: value.epoch, pools: pools.map(([id, pool]) => view(id, pool, value)) };
   });
 
   const params = { pool: z.string().min(1).max(100).describe("Pool id, bech32 or hexadecimal.") };
@@ -104,10 +96,10 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     refusals,
   }, async ({ params }) => {
     const id = readPoolId(params.pool);
-    const { value } = await readEpoch(sql, readSnapshots);
+    const { value } = await read();
     const pool = value.pools.get(id);
     if (!pool) throw new HttpFailure(404, "pool_unknown", "No pool with this id is registered.");
-    return poolView(id, pool, value);
+    return view(id, pool, value);
   });
 
   endpoint(app, "get", "/pools/:pool/metadata.json", {
@@ -120,6 +112,10 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
     if (text === undefined) throw new HttpFailure(404, "pool_unknown", "The devnet has no metadata for this pool.");
     return new Response(text, { headers: { "content-type": "application/json" } });
   });
+}
+
+function accountRoutes(app: OpenAPIHono, { devnet, store: { sql } }: LedgerRoutesOptions): void {
+  const network = devnet.network.id;
 
   endpoint(app, "get", "/accounts/:address", {
     summary: "Balance, rewards and delegation of a stake address",
@@ -147,7 +143,11 @@ export function ledgerRoutes(app: OpenAPIHono, { devnet, store: { sql }, files }
       drep: account?.drep && drepText(account.drep),
     };
   });
+}
 
+function genesisRoutes(app: OpenAPIHono, { devnet, files }: LedgerRoutesOptions): void {
+  const { genesis, network: { id: network, slots } } = devnet;
+  const { epochLength, hardFork: fork } = genesis.terms;
   const hashes = new Map(genesisFiles(genesis).map(({ name, hash }) => [name, hash]));
   const pathOf = (name: string) => files.find(({ path }) => path.endsWith(name))?.path;
 
@@ -184,6 +184,34 @@ function sum(counts: Iterable<number>): number {
   let total = 0;
   for (const count of counts) total += count;
   return total;
+}
+
+function poolView(
+  id: string,
+  pool: Pool,
+  rows: EpochRows,
+  { network, metadata }: { readonly network: NetworkId; readonly metadata: string | undefined },
+) {
+  const { certificate, future, retiring } = pool;
+  const stated = walkCertificate(new Walk(certificate));
+  if (stated.kind !== "register pool") throw new Error(`pool ${id} has a certificate of another kind`);
+  const stake = stakeSnapshots(rows).pools.get(id) ?? { mark: 0n, set: 0n, go: 0n };
+  const made = (epoch: number) => blocksOf(rows, epoch).get(id) ?? 0;
+  return {
+    id: poolText(id),
+    hash: id,
+    ...namesIn(metadata),
+    pledge: stated.pledge,
+    cost: stated.cost,
+    margin: stated.margin,
+    rewardAccount: accountText(stated.account),
+    owners: stated.owners.map((hash) => addressText(rewardAddress(network, { kind: "key", hash }))),
+    metadata: stated.metadata,
+    stake,
+    blocks: { epoch: made(rows.epoch), previous: made(rows.epoch - 1) },
+    changes: future !== undefined,
+    retiring,
+  };
 }
 
 /** Name and ticker of a metadata text. */

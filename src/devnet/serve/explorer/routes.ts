@@ -49,18 +49,24 @@ const notFound = () =>
     "No transaction with this hash is in a block, in the mempool, or among those that were refused lately.",
   );
 
-/** Adds the endpoints. One function, since it only declares endpoints. */
+/** Adds the endpoints. */
 export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions): void {
   const { devnet, store: { sql }, log, measure, index } = options;
-  const { genesis, network: { id: network, slots } } = devnet;
-  const params = { hash: z.string().min(1).max(64).describe("Hash of the transaction.") };
-  const refusals = { 404: "`transaction_unknown`" };
+  listRoutes(app, options);
+  transactionRoutes(app, options);
+  scriptRunRoutes(app, options);
+  governanceRoutes(app, { devnet, sql, requireIndex: () => requireIndex(index) });
+  addressTransactionRoutes(app, { devnet, store: options.store, requireIndex: () => requireIndex(index) });
 
-  const found = async (text: string): Promise<FoundTransaction> => {
-    const transaction = isHex(text, 32) ? await findTransaction(sql, devnet, text.toLowerCase()) : undefined;
-    if (!transaction) throw notFound();
-    return transaction;
-  };
+  liveRoutes(app, devnet);
+  const operations = blockfrostOperations({ devnet, store: { sql }, measure, log })
+    .filter(({ method, path }) => method === "GET" && !path.startsWith("/health"));
+  addOperations(app, operations.map((operation) => inOwnWords(operation, index)), [INDEX_PREFIX]);
+}
+
+/** Lists of transactions, and the search. */
+function listRoutes(app: OpenAPIHono, { devnet, store: { sql }, index }: ExplorerRoutesOptions): void {
+  const { slots } = devnet.network;
 
   endpoint(app, "get", "/transactions", {
     summary: "Transactions of all blocks or of one, newest first",
@@ -115,6 +121,24 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
     }));
     return { total: all.length, transactions };
   });
+}
+
+const params = { hash: z.string().min(1).max(64).describe("Hash of the transaction.") };
+const refusals = { 404: "`transaction_unknown`" };
+
+async function transactionOf(
+  { devnet, store: { sql } }: ExplorerRoutesOptions,
+  text: string,
+): Promise<FoundTransaction> {
+  const transaction = isHex(text, 32) ? await findTransaction(sql, devnet, text.toLowerCase()) : undefined;
+  if (!transaction) throw notFound();
+  return transaction;
+}
+
+/** A transaction in full. */
+function transactionRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions): void {
+  const { devnet, store: { sql } } = options;
+  const { genesis, network: { id: network, slots } } = devnet;
 
   endpoint(app, "get", "/transactions/:hash", {
     summary: "A transaction in full: where it is, why it was refused, its parts decoded, the outputs it refers to",
@@ -125,7 +149,7 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
     const hash = text.toLowerCase();
     const own = genesisOutputs(genesis).filter(({ ref }) => ref.txHash === hash);
     if (own.length > 0) return await genesisView(hash, own);
-    const transaction = await found(text);
+    const transaction = await transactionOf(options, text);
     const known = await findOutputs(sql, devnet, refsOf(transaction.cbor));
     const parts = partsView(transaction.cbor, known, network);
     const { from, before } = parts.validity as { from?: bigint; before?: bigint };
@@ -163,6 +187,11 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
     const outputs = own.map(({ ref, output }) => outputView(output, new Map(), network, spentBy.get(refKey(ref))));
     return { hash, status: "genesis", ...nothing, problem: undefined, outputs };
   };
+}
+
+/** The scripts of a transaction, run again. */
+function scriptRunRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions): void {
+  const { devnet, store: { sql }, log, measure } = options;
 
   endpoint(app, "get", "/transactions/:hash/runs", {
     summary: "The transaction's scripts run again: the units that each takes, and messages of those that fail",
@@ -170,7 +199,7 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
     answer: api.scriptRuns,
     refusals: { ...refusals, 503: "`evaluation_unavailable`, `devnet_unavailable`" },
   }, async ({ params: { hash } }) => {
-    const { cbor } = await found(hash);
+    const { cbor } = await transactionOf(options, hash);
     const read = readTransaction(cbor, { stored: true });
     if (!read.ok || read.value.witnesses.redeemers.length === 0) return { runs: [] };
     const refs = refsOf(cbor);
@@ -183,10 +212,12 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
       const output = outputs.get(refKey(ref));
       return output ? [{ ref, output }] : [];
     });
-    const measured = await measure({ transaction: cbor, utxos, parameters, slots }).catch((error) => {
-      log.warn("a transaction was not evaluated", { reason: reason(error) });
-      throw new HttpFailure(503, "evaluation_unavailable", "The scripts could not be run now; try again.");
-    });
+    const measured = await measure({ transaction: cbor, utxos, parameters, slots: devnet.network.slots }).catch(
+      (error) => {
+        log.warn("a transaction was not evaluated", { reason: reason(error) });
+        throw new HttpFailure(503, "evaluation_unavailable", "The scripts could not be run now; try again.");
+      },
+    );
     if (!measured.ok) {
       const problem = measured.kind === "undecodable"
         ? measured.message
@@ -201,10 +232,10 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
       ),
     };
   });
+}
 
-  governanceRoutes(app, { devnet, sql, requireIndex: () => requireIndex(index) });
-  addressTransactionRoutes(app, { devnet, store: options.store, requireIndex: () => requireIndex(index) });
-
+/** The newest block and the mempool, as events. */
+function liveRoutes(app: OpenAPIHono, devnet: Devnet): void {
   let readers = 0;
   endpoint(app, "get", "/live", {
     summary: "The newest block and the mempool as they change, as server-sent events",
@@ -228,10 +259,6 @@ export function explorerRoutes(app: OpenAPIHono, options: ExplorerRoutesOptions)
       written: (state) => eventText("state", id(state), state),
     });
   });
-
-  const operations = blockfrostOperations({ devnet, store: { sql }, measure, log })
-    .filter(({ method, path }) => method === "GET" && !path.startsWith("/health"));
-  addOperations(app, operations.map((operation) => inOwnWords(operation, index)), [INDEX_PREFIX]);
 }
 
 /** An operation of the Blockfrost API with refusals in the form of the devnet's. */

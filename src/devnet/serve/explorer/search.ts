@@ -94,13 +94,8 @@ async function find({ sql, devnet }: SearchContext, term: SearchTerm): Promise<H
       const isWhole = parseAddress(term.text).ok;
       return isWhole ? [{ kind: "address", id: term.text, note: "Address that has no transaction yet" }] : [];
     }
-    case "account": {
-      const address = parseAddress(term.text, devnet.network.id);
-      if (!address.ok || address.value.kind !== "reward") return [];
-      const known = await isAccount(sql, credentialKey(address.value.stake));
-      const id = addressText(rewardAddress(devnet.network.id, address.value.stake));
-      return [{ kind: "account", id, note: known ? "Stake account" : "Stake address that has no transaction yet" }];
-    }
+    case "account":
+      return await accountHits({ sql, devnet }, term.text);
     case "unit":
       return await readMintedAsset(sql, term.unit) ? [{ kind: "asset", id: term.unit, note: "Asset" }] : [];
     case "fingerprint":
@@ -126,6 +121,14 @@ async function find({ sql, devnet }: SearchContext, term: SearchTerm): Promise<H
         .map(({ id }) => poolHit(devnet, id));
     }
   }
+}
+
+async function accountHits({ sql, devnet }: SearchContext, text: string): Promise<Hit[]> {
+  const address = parseAddress(text, devnet.network.id);
+  if (!address.ok || address.value.kind !== "reward") return [];
+  const known = await isAccount(sql, credentialKey(address.value.stake));
+  const id = addressText(rewardAddress(devnet.network.id, address.value.stake));
+  return [{ kind: "account", id, note: known ? "Stake account" : "Stake address that has no transaction yet" }];
 }
 
 /** Blocks and transactions whose hash has a beginning and an end: those of the chain, then those of the mempool. */
