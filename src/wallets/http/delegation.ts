@@ -29,17 +29,15 @@ import { ownedCredential } from "#src/wallets/index/credential.ts";
 const locked = "`no_root_key`, `wrong_encryption_passphrase`, `not_enough_money`, `cannot_cover_fee`";
 const body = z.object({ passphrase });
 
-/**
- * Adds `/stake-pools/…/wallets/{walletId}`, `/dreps/…/wallets/{walletId}`, `…/delegation-fees` and `…/stake-keys`.
- * One function, since it only declares endpoints.
- */
+/** The delegating account of a wallet of today; undefined while it has none. Throws 404 `no_such_wallet`. */
+async function accountOf(service: WalletService, id: string): Promise<WalletAccount | undefined> {
+  await service.wallet(id, "shelley");
+  return await readAccount(service.store.sql, id);
+}
+
+/** Adds `/stake-pools/…/wallets/{walletId}`, `/dreps/…/wallets/{walletId}` and `…/delegation-fees`. */
 export function delegationRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store, port } = service;
   const send = sender(service, ["shelley"]);
-  const accountOf = async (id: string) => {
-    await service.wallet(id, "shelley");
-    return await readAccount(store.sql, id);
-  };
 
   // before the route with a pool's id in this place
   route(app, "delete", "/stake-pools/*/wallets/:walletId", {
@@ -53,7 +51,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     refusals: { ...ONCE, 403: `\`not_delegating_to\`, \`withdrawal_not_possible_without_vote\`, ${locked}` },
   }, async ({ params: { walletId: id }, body, context }) => {
     if (!/\/stake-pools\/(\*|%2[aA])\/wallets\//.test(context.req.path)) throw onlyAny();
-    await accountOf(id);
+    await accountOf(service, id);
     const quitIntent = async (): Promise<PaymentIntent> => ({ delegations: [{ index: 0 }], withdrawal: "self" });
     return await send(id, body.passphrase, { quit: id }, context, quitIntent);
   });
@@ -69,7 +67,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     answer: transaction,
     refusals: { ...ONCE, 403: `\`pool_already_joined\`, ${locked}`, 404: "`no_such_wallet`, `no_such_pool`" },
   }, async ({ params: { stakePoolId: pool, walletId: id }, body, context }) => {
-    const account = await accountOf(id);
+    const account = await accountOf(service, id);
     return await send(id, body.passphrase, { join: pool }, context, async () => {
       await requirePool(service, pool);
       return { delegations: [{ pool, index: 0 }], ...votingWith(account) };
@@ -86,7 +84,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     answer: transaction,
     refusals: { ...ONCE, 403: `\`same_vote\`, ${locked}` },
   }, async ({ params: { drepId: vote, walletId: id }, body, context }) => {
-    await accountOf(id);
+    await accountOf(service, id);
     return await send(id, body.passphrase, { vote }, context, async () => ({ vote }));
   });
 
@@ -97,11 +95,16 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     answer: fees,
     refusals: { 403: "`no_utxos_available`, `not_enough_money`" },
   }, async ({ params: { walletId: id } }) => {
-    const account = await accountOf(id);
+    const account = await accountOf(service, id);
     // the fee is the same for any pool
     const intent = { delegations: [{ pool: ANY_POOL, index: 0 }], ...votingWith(account) };
     return feeView(answered(await service.builds.fees(entityOf(id), intent, LONGEST_MS)));
   });
+}
+
+/** Adds `…/stake-keys`. */
+export function stakeKeyRoutes(app: OpenAPIHono, service: WalletService): void {
+  const { store, port } = service;
 
   route(app, "get", "/wallets/:walletId/stake-keys", {
     operation: "listStakeKeys",
@@ -109,7 +112,7 @@ export function delegationRoutes(app: OpenAPIHono, service: WalletService): void
     params: { walletId },
     answer: stakeKeys,
   }, async ({ params: { walletId: id } }) => {
-    const account = await accountOf(id);
+    const account = await accountOf(service, id);
     const [{ at }, eras, utxos] = await Promise.all([
       readCursor(store.sql),
       service.eras(),

@@ -28,10 +28,7 @@ import { pathText } from "#src/cardano/keys/paths.ts";
 
 const params = { walletId };
 
-/**
- * Adds `…/addresses`, `…/utxo`, `…/statistics/utxos` and `…/assets` for a kind of wallets. One function, since it only
- * declares endpoints.
- */
+/** Adds `…/addresses`, `…/utxo` and `…/statistics/utxos` for a kind of wallets. */
 export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
   const { store, port } = service;
   const { prefix, named } = served;
@@ -101,6 +98,13 @@ export function holdingRoutes(app: OpenAPIHono, service: WalletService, served: 
     }));
     return context.body(`{"entries":${entries}}`, 200, { "content-type": JSON_TYPE });
   });
+}
+
+/** Adds `…/assets` for a kind of wallets. */
+export function assetRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
+  const { store } = service;
+  const { prefix, named } = served;
+  const at = (rest: string) => `/${prefix}/:walletId${rest}`;
 
   route(app, "get", at("/assets"), {
     operation: `list${named}Assets`,

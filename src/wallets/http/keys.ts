@@ -22,7 +22,7 @@ import { encodeMetadata } from "#src/cardano/metadata/metadatum.ts";
 const locked = { 403: "`no_root_key`, `wrong_encryption_passphrase`" };
 const SHARED = HARD + 1854;
 
-/** Adds `…/keys`, `…/policy-key`, `…/policy-id` and `…/signatures`. One function, since it only declares endpoints. */
+/** Adds `…/keys` and `…/signatures`. */
 export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", "/wallets/:walletId/keys", {
     operation: "getAccountKey",
@@ -81,7 +81,10 @@ export function keyRoutes(app: OpenAPIHono, service: WalletService): void {
     const { signature } = onlyOf(answered(await service.vault.sign(params.walletId, input, until())));
     return context.body(new Uint8Array(signature), 200, { "content-type": "application/octet-stream" });
   });
+}
 
+/** Adds `…/policy-key` and `…/policy-id`. */
+export function policyRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "get", "/wallets/:walletId/policy-key", {
     operation: "getPolicyKey",
     summary: "The policy key of the wallet, used for minting",

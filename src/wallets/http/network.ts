@@ -20,11 +20,51 @@ import { blockView, epochAfter, epochView, slotView, timeText } from "#src/walle
  */
 const TIP_MS = 50;
 
-/** Adds `/network/…` and `/blocks/latest/header`. One function, since it only declares endpoints. */
+type ReadEras = ReturnType<typeof eraCache>;
+
+const away = { 503: "`network_unreachable`" };
+
+/** Adds `/network/…` and `/blocks/latest/header`. */
 export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): void {
-  const { store, port, networkMagic, toleranceS, clocked, clock, ntp } = options;
+  const { store, port, ntp } = options;
   const readEras = eraCache(port);
-  const away = { 503: "`network_unreachable`" };
+  informationRoute(app, options, readEras);
+  parameterRoute(app, port, readEras);
+
+  route(app, "get", "/network/clock", {
+    operation: "getNetworkClock",
+    summary: "Status of the clock",
+    description:
+      "`available`: `offset` is what must be added to the clock of this machine, on which most of the NTP servers agree. " +
+      "`pending`: they were asked and have not answered yet. `unavailable`: none is configured (`--ntp-servers`), or too " +
+      "few of them answer and agree. Results are kept for 30 minutes.",
+    query: api.clockQuery,
+    answer: api.networkClock,
+  }, async ({ query }) => {
+    const status = await ntp.status({ force: query.forceNtpCheck ?? false });
+    return status.status === "available"
+      ? { status: status.status, offset: { quantity: status.offset, unit: "microsecond" } }
+      : status;
+  });
+
+  route(app, "get", "/blocks/latest/header", {
+    operation: "getBlocksLatestHeader",
+    summary: "The last block that this service has processed",
+    answer: api.blockHeader,
+    refusals: { 404: "`block_header_not_found`: no block has been processed yet" },
+  }, async () => {
+    const { at } = await readCursor(store.sql);
+    if (at.slot < 0) throw new HttpFailure(404, "block_header_not_found", "No block has been processed yet.");
+    return {
+      header_hash: at.hash,
+      slot_no: { quantity: at.slot, unit: "slot" },
+      block_height: { quantity: at.height, unit: "block" },
+    };
+  });
+}
+
+function informationRoute(app: OpenAPIHono, options: WalletEdgeOptions, readEras: ReadEras): void {
+  const { store, port, networkMagic, toleranceS, clocked, clock } = options;
 
   route(app, "get", "/network/information", {
     operation: "getNetworkInformation",
@@ -52,7 +92,9 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
       wallet_mode: "node",
     };
   });
+}
 
+function parameterRoute(app: OpenAPIHono, port: WalletEdgeOptions["port"], readEras: ReadEras): void {
   const parameters = async (epoch: string | undefined) => {
     const [eras, genesis, now] = await Promise.all([readEras(), port.genesis(), port.parameters()]);
     const [how, first, { value }] = [answered(eras), answered(genesis), answered(now)];
@@ -94,37 +136,6 @@ export function networkRoutes(app: OpenAPIHono, options: WalletEdgeOptions): voi
     answer: api.networkParameters,
     refusals: { ...away, 404: "`not_found`: no such epoch" },
   }, ({ query }) => parameters(query.epoch));
-
-  route(app, "get", "/network/clock", {
-    operation: "getNetworkClock",
-    summary: "Status of the clock",
-    description:
-      "`available`: `offset` is what must be added to the clock of this machine, on which most of the NTP servers agree. " +
-      "`pending`: they were asked and have not answered yet. `unavailable`: none is configured (`--ntp-servers`), or too " +
-      "few of them answer and agree. Results are kept for 30 minutes.",
-    query: api.clockQuery,
-    answer: api.networkClock,
-  }, async ({ query }) => {
-    const status = await ntp.status({ force: query.forceNtpCheck ?? false });
-    return status.status === "available"
-      ? { status: status.status, offset: { quantity: status.offset, unit: "microsecond" } }
-      : status;
-  });
-
-  route(app, "get", "/blocks/latest/header", {
-    operation: "getBlocksLatestHeader",
-    summary: "The last block that this service has processed",
-    answer: api.blockHeader,
-    refusals: { 404: "`block_header_not_found`: no block has been processed yet" },
-  }, async () => {
-    const { at } = await readCursor(store.sql);
-    if (at.slot < 0) throw new HttpFailure(404, "block_header_not_found", "No block has been processed yet.");
-    return {
-      header_hash: at.hash,
-      slot_no: { quantity: at.slot, unit: "slot" },
-      block_height: { quantity: at.height, unit: "block" },
-    };
-  });
 }
 
 const decimal = ({ numerator, denominator }: Ratio): number => Number(numerator) / Number(denominator);

@@ -30,6 +30,8 @@ const SEAL = "argon2id-v2";
 
 type Body = api.SharedWalletBody;
 
+const params = { walletId };
+
 /** A shared wallet; throws 404 `no_such_wallet`. */
 export async function sharedWallet({ store }: Pick<WalletService, "store">, id: string): Promise<SharedWalletRow> {
   const row = await readSharedWallet(store.sql, id);
@@ -59,15 +61,37 @@ const actorTemplate = ({ script, keys }: ScriptTemplate) => ({
   keys: { ...keys },
 });
 
-/**
- * Adds `/shared-wallets` and what belongs to one wallet but its holdings and transactions. One function, since it only
- * declares endpoints.
- */
-export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store } = service;
-  const params = { walletId };
-  const one = async (id: string) => (await sharedViews(service, [await sharedWallet(service, id)]))[0];
+/** A shared wallet as the API shows it. */
+const showShared = async (service: WalletService, id: string) =>
+  (await sharedViews(service, [await sharedWallet(service, id)]))[0];
 
+/** Adds `/shared-wallets` and what belongs to one wallet but its holdings and transactions. */
+export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): void {
+  creationRoutes(app, service);
+
+  route(app, "get", "/shared-wallets", {
+    operation: "listSharedWallets",
+    cache: service.cache,
+    summary: "All shared wallets, the oldest first",
+    query: page,
+    answer: api.sharedWallet.array(),
+  }, async ({ query, context }) => {
+    const rows = await readSharedWallets(service.store.sql, pageIn(query));
+    return await sharedViews(service, firstOf(context, rows, query.limit, ({ id }) => id));
+  });
+
+  route(app, "get", "/shared-wallets/:walletId", {
+    operation: "getSharedWallet",
+    cache: service.cache,
+    summary: "A shared wallet",
+    params,
+    answer: api.sharedWallet,
+  }, ({ params }) => showShared(service, params.walletId));
+
+  changeRoutes(app, service);
+}
+
+function creationRoutes(app: OpenAPIHono, service: WalletService): void {
   const createAndShow = async (body: Body, own: Xpub, attempt: string | null) => {
     const payment = templateOf(body.payment_script_template, own);
     const delegation = body.delegation_script_template && templateOf(body.delegation_script_template, own);
@@ -85,8 +109,8 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
       account: accountOf(body.account_index),
       payment: actorTemplate(payment),
       delegation: delegation ? actorTemplate(delegation) : null,
-    }, async () => await readWallet(store.sql, id, ["shared"]) !== undefined);
-    return await one(id);
+    }, async () => await readWallet(service.store.sql, id, ["shared"]) !== undefined);
+    return await showShared(service, id);
   };
 
   route(app, "post", "/shared-wallets", {
@@ -115,26 +139,9 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
     const input = { mnemonic, passphrase, paths: [path] };
     return await withRootKey(service, input, ({ keys, attempt }) => createAndShow(body, onlyOf(keys), attempt));
   });
+}
 
-  route(app, "get", "/shared-wallets", {
-    operation: "listSharedWallets",
-    cache: service.cache,
-    summary: "All shared wallets, the oldest first",
-    query: page,
-    answer: api.sharedWallet.array(),
-  }, async ({ query, context }) => {
-    const rows = await readSharedWallets(store.sql, pageIn(query));
-    return await sharedViews(service, firstOf(context, rows, query.limit, ({ id }) => id));
-  });
-
-  route(app, "get", "/shared-wallets/:walletId", {
-    operation: "getSharedWallet",
-    cache: service.cache,
-    summary: "A shared wallet",
-    params,
-    answer: api.sharedWallet,
-  }, ({ params }) => one(params.walletId));
-
+function changeRoutes(app: OpenAPIHono, service: WalletService): void {
   const command = async (id: string, event: WalletCommand, isDone?: () => Promise<boolean>) => {
     await sharedWallet(service, id);
     await sendCommand(service, { kind: SHARED, id }, event, isDone);
@@ -151,7 +158,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
       status: 204,
     },
     ({ params: { walletId: id } }) =>
-      command(id, { type: "DELETE" }, async () => await readSharedWallet(store.sql, id) === undefined),
+      command(id, { type: "DELETE" }, async () => await readSharedWallet(service.store.sql, id) === undefined),
   );
 
   route(app, "put", "/shared-wallets/:walletId", {
@@ -163,7 +170,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
   }, async ({ params: { walletId: id }, body }) => {
     const change = changeOf(body);
     if (change !== undefined) await command(id, change);
-    return await one(id);
+    return await showShared(service, id);
   });
 
   for (const credential of ["payment", "delegation"] satisfies CredentialType[]) {
@@ -185,7 +192,7 @@ export function sharedWalletRoutes(app: OpenAPIHono, service: WalletService): vo
         const known = sharing[credential]?.keys ?? {};
         return sharing.complete && Object.entries(body).every(([name, key]) => known[name] === key);
       });
-      return await one(params.walletId);
+      return await showShared(service, params.walletId);
     });
   }
 }

@@ -32,10 +32,8 @@ import type { SharedSigning } from "#src/wallets/shared/types.ts";
 const params = { walletId };
 const locked = "`no_root_key`, `wrong_encryption_passphrase`";
 
-/** Adds `…/keys`, `…/transactions-sign` and `…/transactions-submit` of shared wallets. One function, since it only declares endpoints. */
+/** Adds `…/keys` of shared wallets. */
 export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { vault } = service;
-
   route(app, "get", "/shared-wallets/:walletId/keys", {
     operation: "getAccountKeyShared",
     summary: "The account's public key, to share with the cosigners",
@@ -73,7 +71,10 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     const { key } = await sharedWallet(service, params.walletId);
     return roleKeyText(key, params, { shared: true, hash: query.hash });
   });
+}
 
+/** Adds `…/transactions-sign` and `…/transactions-submit` of shared wallets. */
+export function sharedSigningRoutes(app: OpenAPIHono, service: WalletService): void {
   route(app, "post", "/shared-wallets/:walletId/transactions-sign", {
     operation: "signSharedTransaction",
     summary: "Add this wallet's signatures to a transaction",
@@ -90,7 +91,7 @@ export function sharedKeyRoutes(app: OpenAPIHono, service: WalletService): void 
     requireAlonzo(transaction);
     const { hash, paths } = await signing(service, row, transaction);
     const input = { passphrase, message: fromHex(hash), paths };
-    const signatures = answered(await vault.sign(row.id, input, until()));
+    const signatures = answered(await service.vault.sign(row.id, input, until()));
     if (paths.length > 0) answered(await service.countSpending(row.id, [transaction]));
     return await readingParts(async () => ({
       transaction: encoded(addWitness(transaction, ...signatures), encoding),

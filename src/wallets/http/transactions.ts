@@ -83,75 +83,75 @@ export function buildRoutes(app: OpenAPIHono, service: WalletService, served: Se
   });
 }
 
-/** Sign, submit, balance and send, for wallets with a single owner. One function, since it only declares endpoints. */
-export function spendRoutes(app: OpenAPIHono, service: WalletService, served: ServedKind): void {
+/** Sign, submit and balance, for wallets of today with a single owner. */
+export function signRoutes(app: OpenAPIHono, service: WalletService, { prefix, kinds }: ServedKind): void {
   const { networkId, builds, store } = service;
-  const { named, prefix, kinds } = served;
-  const isByron = named === "Byron";
   const at = (rest: string) => `/${prefix}/:walletId/${rest}`;
 
-  if (!isByron) {
-    route(app, "post", at("transactions-sign"), {
-      operation: "signTransaction",
-      summary: "Sign a transaction with the wallet's keys",
-      params,
-      body: api.signBody,
-      status: 202,
-      answer: api.signed,
-      refusals: { 403: `${LOCKED}, \`unsupported_era\`` },
-    }, async ({ params, body }) => {
-      const row = await service.wallet(params.walletId, ...kinds);
-      requireAlonzo(body.transaction);
-      const signed = answered(
-        await readingParts(() => signTransaction(service, row, body.transaction, body.passphrase)),
-      );
-      return { transaction: encoded(signed, body.encoding) };
-    });
+  route(app, "post", at("transactions-sign"), {
+    operation: "signTransaction",
+    summary: "Sign a transaction with the wallet's keys",
+    params,
+    body: api.signBody,
+    status: 202,
+    answer: api.signed,
+    refusals: { 403: `${LOCKED}, \`unsupported_era\`` },
+  }, async ({ params, body }) => {
+    const row = await service.wallet(params.walletId, ...kinds);
+    requireAlonzo(body.transaction);
+    const signed = answered(
+      await readingParts(() => signTransaction(service, row, body.transaction, body.passphrase)),
+    );
+    return { transaction: encoded(signed, body.encoding) };
+  });
 
-    route(app, "post", at("transactions-submit"), {
-      operation: "submitTransaction",
-      summary: "Submit a signed transaction",
-      params,
-      body: api.submitBody,
-      headers: onceHeader,
-      status: 202,
-      answer: api.submitted,
-      refusals: { ...SUBMIT, ...ONCE },
-    }, async ({ params, body, context }) => {
-      const { walletId: id } = params;
-      await service.wallet(id, ...kinds);
-      const transaction = await madeOnce(service, context, id, body, async () => {
-        const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
-        const account = await readAccount(store.sql, id);
-        await requireOwnSignatures(service, id, decoded, body.transaction, account?.credential.hash);
-        return body.transaction;
-      });
-      return { id: await submitFor(service, transaction, id) };
+  route(app, "post", at("transactions-submit"), {
+    operation: "submitTransaction",
+    summary: "Submit a signed transaction",
+    params,
+    body: api.submitBody,
+    headers: onceHeader,
+    status: 202,
+    answer: api.submitted,
+    refusals: { ...SUBMIT, ...ONCE },
+  }, async ({ params, body, context }) => {
+    const { walletId: id } = params;
+    await service.wallet(id, ...kinds);
+    const transaction = await madeOnce(service, context, id, body, async () => {
+      const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
+      const account = await readAccount(store.sql, id);
+      await requireOwnSignatures(service, id, decoded, body.transaction, account?.credential.hash);
+      return body.transaction;
     });
+    return { id: await submitFor(service, transaction, id) };
+  });
 
-    route(app, "post", at("transactions-balance"), {
-      operation: "balanceTransaction",
-      summary: "Balance a partial transaction: add inputs, change, collateral, execution units and fee",
-      params,
-      body: api.balanceBody,
-      status: 202,
-      answer: api.constructed,
-      refusals: {
-        ...BUILD,
-        400: "`bad_request`, `unresolved_inputs`, `redeemer_script_failure` and other errors of its scripts",
-      },
-    }, async ({ params, body }) => {
-      for (const [i, one] of body.inputs.entries()) requireNetwork(one.address, networkId, `inputs[${i}].address`);
-      for (const [i, one] of body.redeemers.entries()) {
-        if (one.purpose === "rewarding") requireNetwork(one.stake_address, networkId, `redeemers[${i}].stake_address`);
-      }
-      await service.wallet(params.walletId, ...kinds);
-      requireAlonzo(body.transaction);
-      const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
-      return constructedView(built, body.encoding);
-    });
-  }
+  route(app, "post", at("transactions-balance"), {
+    operation: "balanceTransaction",
+    summary: "Balance a partial transaction: add inputs, change, collateral, execution units and fee",
+    params,
+    body: api.balanceBody,
+    status: 202,
+    answer: api.constructed,
+    refusals: {
+      ...BUILD,
+      400: "`bad_request`, `unresolved_inputs`, `redeemer_script_failure` and other errors of its scripts",
+    },
+  }, async ({ params, body }) => {
+    for (const [i, one] of body.inputs.entries()) requireNetwork(one.address, networkId, `inputs[${i}].address`);
+    for (const [i, one] of body.redeemers.entries()) {
+      if (one.purpose === "rewarding") requireNetwork(one.stake_address, networkId, `redeemers[${i}].stake_address`);
+    }
+    await service.wallet(params.walletId, ...kinds);
+    requireAlonzo(body.transaction);
+    const built = answered(await builds.balance(entityOf(params.walletId), balanceInput(body), LONGEST_MS));
+    return constructedView(built, body.encoding);
+  });
+}
 
+/** Fees and payments, for wallets with a single owner. */
+export function spendRoutes(app: OpenAPIHono, service: WalletService, { named, prefix, kinds }: ServedKind): void {
+  const at = (rest: string) => `/${prefix}/:walletId/${rest}`;
   const send = sender(service, kinds);
   /** Fees and payments; `intentOf` reads the members that both bodies have. */
   const payRoutes = <
@@ -165,7 +165,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
     route(app, "post", at("payment-fees"), { ...FEES, ...fees, params }, async ({ params, body }) => {
       const intent = await intentOf(body, service);
       await service.wallet(params.walletId, ...kinds);
-      return feeView(answered(await builds.fees(entityOf(params.walletId), intent, LONGEST_MS)));
+      return feeView(answered(await service.builds.fees(entityOf(params.walletId), intent, LONGEST_MS)));
     });
     route(
       app,
@@ -184,7 +184,7 @@ export function spendRoutes(app: OpenAPIHono, service: WalletService, served: Se
         ),
     );
   };
-  if (isByron) {
+  if (named === "Byron") {
     payRoutes(
       { operation: "postByronTransactionFee", body: api.byronFeesBody },
       { operation: "postByronTransaction", body: api.byronSendBody },

@@ -54,49 +54,51 @@ async function showWallet(service: WalletService, id: string, ...kinds: readonly
   return view(row, overviewOf(id), await service.eras(lastSlot([id], overviewOf)));
 }
 
+/** Creates a wallet through its actor. */
+async function createAndShow(
+  service: WalletService,
+  kind: WalletRow["kind"],
+  settings: NewWalletSettings,
+  { key, account = 0, policyKey = null, put }: {
+    key: string;
+    account?: number;
+    policyKey?: string | null | undefined;
+    put?: PutKey;
+  },
+) {
+  // as in cardano-wallet for the first account; for others as for a wallet from the account's public key
+  const id = await idFor(service.store.sql, kind, account === 0 ? put?.root ?? key : key);
+  await createWallet(service, entityOf(id), settings.restoration_mode, {
+    type: "CREATE",
+    kind,
+    name: settings.name,
+    gap: settings.address_pool_gap,
+    key,
+    ...(account === 0 ? {} : { account }),
+    policyKey,
+    attempt: put?.attempt ?? null,
+    passphrase: put ? passphraseOf(put) : null,
+    oneChange: settings.one_change_address_mode,
+    selection: settings.selection,
+  }, async () => await readWallet(service.store.sql, id) !== undefined);
+  return await showWallet(service, id, kind);
+}
+
+/** Creates a wallet with a root key; the first public key is its account's, or it is the root's. */
+function withRoot(
+  service: WalletService,
+  kind: WalletRow["kind"],
+  settings: NewWalletSettings,
+  root: Parameters<typeof withRootKey>[1],
+  account = 0,
+) {
+  return withRootKey(service, root, (put) => {
+    const [key = put.root, policyKey] = put.keys;
+    return createAndShow(service, kind, settings, { key, account, policyKey, put });
+  });
+}
+
 function creationRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store } = service;
-
-  /** Creates a wallet through its actor. */
-  const createAndShow = async (
-    kind: WalletRow["kind"],
-    settings: NewWalletSettings,
-    { key, account = 0, policyKey = null, put }: {
-      key: string;
-      account?: number;
-      policyKey?: string | null | undefined;
-      put?: PutKey;
-    },
-  ) => {
-    // as in cardano-wallet for the first account; for others as for a wallet from the account's public key
-    const id = await idFor(store.sql, kind, account === 0 ? put?.root ?? key : key);
-    await createWallet(service, entityOf(id), settings.restoration_mode, {
-      type: "CREATE",
-      kind,
-      name: settings.name,
-      gap: settings.address_pool_gap,
-      key,
-      ...(account === 0 ? {} : { account }),
-      policyKey,
-      attempt: put?.attempt ?? null,
-      passphrase: put ? passphraseOf(put) : null,
-      oneChange: settings.one_change_address_mode,
-      selection: settings.selection,
-    }, async () => await readWallet(store.sql, id) !== undefined);
-    return await showWallet(service, id, kind);
-  };
-  /** Creates a wallet with a root key; the first public key is its account's, or it is the root's. */
-  const withRoot = (
-    kind: WalletRow["kind"],
-    settings: NewWalletSettings,
-    root: Parameters<typeof withRootKey>[1],
-    account = 0,
-  ) =>
-    withRootKey(service, root, (put) => {
-      const [key = put.root, policyKey] = put.keys;
-      return createAndShow(kind, settings, { key, account, policyKey, put });
-    });
-
   route(app, "post", "/wallets", {
     operation: "postWallet",
     summary: "Create or restore a wallet",
@@ -108,13 +110,13 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     const account = accountOf(body.account_index);
     if ("mnemonic_sentence" in body) {
       const { mnemonic_sentence: sentence, mnemonic_second_factor: second, passphrase } = body;
-      return await withRoot("shelley", body, {
+      return await withRoot(service, "shelley", body, {
         mnemonic: { style: "shelley", words: sentence, ...(second ? { secondFactor: second } : {}) },
         passphrase,
         paths: [accountPath("shelley", account), policyPath()],
       }, account);
     }
-    return await createAndShow("shelley", body, { key: body.account_public_key, account });
+    return await createAndShow(service, "shelley", body, { key: body.account_public_key, account });
   });
 
   route(app, "post", "/byron-wallets", {
@@ -134,16 +136,16 @@ function creationRoutes(app: OpenAPIHono, service: WalletService): void {
     } as const;
     if ("account_public_key" in body) {
       const { account_public_key: key, ...chosen } = body;
-      return await createAndShow("icarus", { ...settings, ...chosen }, { key });
+      return await createAndShow(service, "icarus", { ...settings, ...chosen }, { key });
     }
     if ("passphrase_hash" in body) {
       const { encrypted_root_private_key: key, passphrase_hash: hash } = body;
       const sealed = sealedXprv(fromHex(key.toLowerCase()), fromHex(hash.toLowerCase()));
-      return await withRoot("random", settings, { style: "random", sealed });
+      return await withRoot(service, "random", settings, { style: "random", sealed });
     }
     const { mnemonic_sentence: words, passphrase } = body;
     const style = byronStyle(body);
-    return await withRoot(style === "random" ? "random" : "icarus", settings, {
+    return await withRoot(service, style === "random" ? "random" : "icarus", settings, {
       mnemonic: { style, words },
       passphrase,
       paths: style === "random" ? [] : [accountPath(style)],
