@@ -33,19 +33,18 @@ const SENDING = {
 const headers = { ...onceHeader, ...timeHeader };
 const faucetRefusal = refusalOf({ bad_amount: 400, no_faucet: 501, faucet_unavailable: 503 });
 
-/** Adds `/wallet`, and the changes of `/token` and `/request`. One function, since it only declares endpoints. */
-export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, tokens: TokenService): void {
-  const { store, wallet, wake, faucet } = service;
-  const watch = transactionWatch(store.sql);
-  const send = signerSend(service, watch);
-  const walletAddress = hexAddressText(wallet.address);
-  if (walletAddress === undefined) throw new TypeError("the wallet's address is no address");
+/** Sends what a build of a token's actor gives. */
+type SendOf = (
+  sending: Omit<Sending, "build">,
+  prepare: () => Promise<{ readonly token: string; readonly name: string; readonly input: Record<string, Json> }>,
+) => Promise<ScannedTransaction>;
 
-  /** Sends what a build of a token's actor gives. */
-  const sendOf = (
-    sending: Omit<Sending, "build">,
-    prepare: () => Promise<{ readonly token: string; readonly name: string; readonly input: Record<string, Json> }>,
-  ) =>
+/** Adds `/wallet`, and the changes of `/token` and `/request`. */
+export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, tokens: TokenService): void {
+  const { wallet } = service;
+  const watch = transactionWatch(service.store.sql);
+  const send = signerSend(service, watch);
+  const sendOf: SendOf = (sending, prepare) =>
     send({
       ...sending,
       build: async (deadlineMs) => {
@@ -55,6 +54,39 @@ export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, token
         });
       },
     });
+
+  walletRoutes(app, service, watch);
+
+  endpoint(app, "post", "/token", {
+    summary: "Create a token of the wallet",
+    body: api.bootBody,
+    headers,
+    answer: api.booted,
+    refusals: { 403: "`not_owner`", ...SENDING, 409: ONCE },
+  }, async ({ body = {}, context }) => {
+    if (body.owner !== undefined && body.owner !== wallet.owner) {
+      throw new HttpFailure(403, "not_owner", "Tokens of this service belong to its wallet, and to no other owner.");
+    }
+    const sent = await send({
+      context,
+      body,
+      build: (deadlineMs) => service.boot({ address: wallet.address, wallet: null }, Date.now() + deadlineMs),
+    });
+    return { tokenId: bootedIn(sent) };
+  });
+
+  requestRoutes(app, tokens, sendOf);
+  ownerRoutes(app, tokens, sendOf);
+}
+
+/** The wallet, and payments to it. */
+function walletRoutes(
+  app: OpenAPIHono,
+  { store, wallet, wake, faucet }: SignerEdgeOptions,
+  watch: ReturnType<typeof transactionWatch>,
+): void {
+  const walletAddress = hexAddressText(wallet.address);
+  if (walletAddress === undefined) throw new TypeError("the wallet's address is no address");
 
   endpoint(app, "get", "/wallet", {
     summary: "The wallet of this service",
@@ -90,25 +122,10 @@ export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, token
     if (hash !== undefined) await watch({ hash, depth: 0, longestMs: TOPUP_MS, signal: context.req.raw.signal });
     return { message: "Top up successful" };
   });
+}
 
-  endpoint(app, "post", "/token", {
-    summary: "Create a token of the wallet",
-    body: api.bootBody,
-    headers,
-    answer: api.booted,
-    refusals: { 403: "`not_owner`", ...SENDING, 409: ONCE },
-  }, async ({ body = {}, context }) => {
-    if (body.owner !== undefined && body.owner !== wallet.owner) {
-      throw new HttpFailure(403, "not_owner", "Tokens of this service belong to its wallet, and to no other owner.");
-    }
-    const sent = await send({
-      context,
-      body,
-      build: (deadlineMs) => service.boot({ address: wallet.address, wallet: null }, Date.now() + deadlineMs),
-    });
-    return { tokenId: bootedIn(sent) };
-  });
-
+/** Requests to change a fact, and their retraction. */
+function requestRoutes(app: OpenAPIHono, tokens: TokenService, sendOf: SendOf): void {
   endpoint(app, "post", "/token/:tokenId/request", {
     summary: "Request a change of a fact, paid by the wallet",
     description: "The answer is the request's id, a JSON string.",
@@ -145,7 +162,10 @@ export function signerRoutes(app: OpenAPIHono, service: SignerEdgeOptions, token
     });
     return { txHash: hash, value: null };
   });
+}
 
+/** What the wallet does as the owner of a token: apply requests, and end it. */
+function ownerRoutes(app: OpenAPIHono, tokens: TokenService, sendOf: SendOf): void {
   endpoint(app, "put", "/token/:tokenId", {
     summary: "Apply requests to a token of the wallet",
     params: { tokenId },

@@ -22,6 +22,7 @@ import { readSubmissionStatus, readSubmittedCbor } from "#src/chain/pending/subm
 import { HttpFailure } from "#src/http/failure.ts";
 import type { SignerEdgeOptions } from "#src/signer/http/options.ts";
 import { answered } from "#src/tokens/http/status.ts";
+import type { Queries } from "#src/store/store.ts";
 import { timeOf } from "#src/tokens/http/service.ts";
 import { isSpent, submit } from "#src/chain/pending/submit.ts";
 import type { transactionWatch } from "#src/tokens/http/watching.ts";
@@ -110,27 +111,6 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
     answered(sent);
     return scanTransaction(transaction);
   };
-  /** Those of some transactions that are pending. */
-  const pendingAmong = async (hashes: readonly string[]) => {
-    const found = await Promise.all(hashes.map((hash) => readSubmissionStatus(sql, hash)));
-    return hashes.filter((_, i) => found[i] === "pending");
-  };
-  /**
-   * Whether a failed build is worth a repetition: it depends on transactions that were pending, those of `before` or the
-   * one that it names. Waits for one of them, unless they were decided meanwhile.
-   */
-  const decided = async (error: unknown, before: readonly string[], context: Context, longestMs: number) => {
-    if (!(error instanceof HttpFailure) || !WAITS.has(error.code) || longestMs < LEAST_MS) return false;
-    const hashes = [...named(error.details), ...before];
-    if (hashes.length === 0) return false;
-    const [hash] = await pendingAmong(hashes);
-    if (hash !== undefined) {
-      return await watch({ hash, depth: 0, longestMs, signal: context.req.raw.signal }) !== undefined;
-    }
-    await sleep(LOOK_MS);
-    return true;
-  };
-
   return async (sending) => {
     if (waiting >= MOST_WAITING) {
       throw new HttpFailure(503, "overloaded", `${MOST_WAITING} requests of this wallet wait for their turn.`);
@@ -140,19 +120,48 @@ export function signerSend(service: SignerEdgeOptions, watch: ReturnType<typeof 
     waiting++;
     try {
       for (let races = 1;;) {
-        const before = await pendingAmong(sending.after ?? []);
+        const before = await pendingAmong(sql, sending.after ?? []);
         try {
           return await serially(`signer ${wallet.id}`, () => attempt(sending, left()));
         } catch (error) {
           // under a key the first signed transaction is final, refused or not
           if (refusedAsSpent(error) && !isNamed(sending.context) && races++ < RACES) continue;
-          if (!await decided(error, before, sending.context, end - performance.now())) throw error;
+          const longestMs = end - performance.now();
+          if (!await decided({ sql, watch }, error, before, sending.context, longestMs)) throw error;
         }
       }
     } finally {
       waiting--;
     }
   };
+}
+
+/** Those of some transactions that are pending. */
+async function pendingAmong(sql: Queries, hashes: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(hashes.map((hash) => readSubmissionStatus(sql, hash)));
+  return hashes.filter((_, i) => found[i] === "pending");
+}
+
+/**
+ * Whether a failed build is worth a repetition: it depends on transactions that were pending, those of `before` or the
+ * one that it names. Waits for one of them, unless they were decided meanwhile.
+ */
+async function decided(
+  { sql, watch }: { readonly sql: Queries; readonly watch: ReturnType<typeof transactionWatch> },
+  error: unknown,
+  before: readonly string[],
+  context: Context,
+  longestMs: number,
+): Promise<boolean> {
+  if (!(error instanceof HttpFailure) || !WAITS.has(error.code) || longestMs < LEAST_MS) return false;
+  const hashes = [...named(error.details), ...before];
+  if (hashes.length === 0) return false;
+  const [hash] = await pendingAmong(sql, hashes);
+  if (hash !== undefined) {
+    return await watch({ hash, depth: 0, longestMs, signal: context.req.raw.signal }) !== undefined;
+  }
+  await sleep(LOOK_MS);
+  return true;
 }
 
 const elsewhere = () =>

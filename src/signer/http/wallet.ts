@@ -30,7 +30,7 @@ export async function signingWallet(
   options: Pick<SignerOptions, "store" | "ask" | "vault" | "builds" | "countSpending" | "networkId">,
   words: readonly string[],
 ): Promise<SigningWallet> {
-  const { store: { sql }, vault, builds, ask, networkId } = options;
+  const { store: { sql }, vault, ask, networkId } = options;
   // the root key and its children are the same in both styles, but Icarus also takes 12 words
   const mnemonic = { style: words.length === 12 ? "icarus" as const : "shelley" as const, words };
   const passphrase = toHex(sha256(utf8(PASSPHRASE_OF + words.join(" "))));
@@ -96,20 +96,7 @@ export async function signingWallet(
     async sign(transaction) {
       const row = await readWallet(sql, id, ["shelley"]);
       if (row === undefined) throw new HttpFailure(503, "unavailable", "The wallet was deleted; try again.");
-      const { inputs, collateral } = scanTransaction(transaction);
-      const spent = new Set([...inputs, ...collateral].map(refKey));
-      const path = [...ACCOUNT, ROLES.external, 0];
-      const coins: SpentCoin[] = (await readAvailable(sql, address)).flatMap(({ utxo }) =>
-        spent.has(refKey(utxo.ref)) ? [{ utxo, path }] : []
-      );
-      // other inputs are the contract's, or coins at the wallet's other addresses
-      if (coins.length < spent.size) {
-        const decoded = answered(await builds.decode(entity, transaction, LONGEST_MS));
-        const known = new Set(coins.map(({ utxo }) => refKey(utxo.ref)));
-        coins.push(
-          ...coinsIn([...decoded.inputs, ...decoded.collateral]).filter(({ utxo }) => !known.has(refKey(utxo.ref))),
-        );
-      }
+      const coins = await coinsSpentBy(options, { id, address }, transaction);
       const [signed] = answered(
         await signTransactions(options, row, [{ transaction, coins, policies: [] }], passphrase),
       );
@@ -117,4 +104,27 @@ export async function signingWallet(
       return signed;
     },
   };
+}
+
+/** The coins of a wallet that a transaction spends or gives as collateral. */
+async function coinsSpentBy(
+  { store, builds }: Pick<SignerOptions, "store" | "builds">,
+  { id, address }: Pick<SigningWallet, "id" | "address">,
+  transaction: Uint8Array,
+): Promise<SpentCoin[]> {
+  const { inputs, collateral } = scanTransaction(transaction);
+  const spent = new Set([...inputs, ...collateral].map(refKey));
+  const path = [...ACCOUNT, ROLES.external, 0];
+  const coins: SpentCoin[] = (await readAvailable(store.sql, address)).flatMap(({ utxo }) =>
+    spent.has(refKey(utxo.ref)) ? [{ utxo, path }] : []
+  );
+  // other inputs are the contract's, or coins at the wallet's other addresses
+  if (coins.length < spent.size) {
+    const decoded = answered(await builds.decode(entityOf(id), transaction, LONGEST_MS));
+    const known = new Set(coins.map(({ utxo }) => refKey(utxo.ref)));
+    coins.push(
+      ...coinsIn([...decoded.inputs, ...decoded.collateral]).filter(({ utxo }) => !known.has(refKey(utxo.ref))),
+    );
+  }
+  return coins;
 }

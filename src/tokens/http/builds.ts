@@ -49,14 +49,16 @@ interface RequestBody {
   readonly oldValue?: string;
 }
 
-/** Adds `/transaction/{address}/…`. One function, since it only declares endpoints. */
+/** Who pays: the address in the path, with the wallet that is named. */
+const payer = (
+  { requester }: TokenService,
+  { address }: { readonly address: string },
+  { wallet }: { readonly wallet?: string | undefined },
+) => ({ address: requester(address), wallet: wallet ?? null });
+
+/** Adds `/transaction/{address}/…`. */
 export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
-  const { requester, buildable, tokenOf, built, boot } = service;
   const build = building(service);
-  const payer = ({ address }: { readonly address: string }, { wallet }: { readonly wallet?: string | undefined }) => ({
-    address: requester(address),
-    wallet: wallet ?? null,
-  });
   build(app, "get", "/transaction/:address/boot-token", {
     summary: "Build the transaction that creates a token",
     params: address,
@@ -65,10 +67,22 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
     refusals: { ...PAYING, ...BUILDING },
   }, async ({ params, query, context }) => {
     const deadline = Date.now() + timeOf(context);
-    const from = payer(params, query);
-    return await withSummary(service, answered(await boot(from, deadline)), { deadline, address: from.address });
+    const from = payer(service, params, query);
+    return await withSummary(service, answered(await service.boot(from, deadline)), {
+      deadline,
+      address: from.address,
+    });
   });
 
+  requestRoutes(app, service);
+  updateRoute(app, service);
+  ownerRoutes(app, service);
+}
+
+/** Requests to change a fact, and their retraction. */
+function requestRoutes(app: OpenAPIHono, service: TokenService): void {
+  const { buildable, tokenOf, built } = service;
+  const build = building(service);
   const requests:
     readonly (readonly [type: "insert" | "update" | "delete", body: ZodType<RequestBody>, summary: string])[] = [
       ["insert", api.insertBody, "Build a request to add a fact"],
@@ -89,7 +103,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
         409: "`token_quarantined`, `token_pending`, `paused`; with `strict` `request_conflicts`, with the open request",
       },
     }, async ({ params, query, body, context }) => {
-      const from = payer(params, query);
+      const from = payer(service, params, query);
       const texts = check(query.encoding === "hex" ? inHex : writable, body, "body");
       await buildable(params.tokenId);
       return await built(context, params.tokenId, "request", {
@@ -113,11 +127,16 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
       409: "`request_pending`, `paused`",
     },
   }, async ({ params, query, context }) => {
-    const from = payer(params, query);
+    const from = payer(service, params, query);
     const request = refRow(params.outputRef);
     return await built(context, await tokenOf(request), "retract", { ...from, request });
   });
+}
 
+/** The owner's answer to requests. */
+function updateRoute(app: OpenAPIHono, service: TokenService): void {
+  const { buildable, built } = service;
+  const build = building(service);
   build(app, "get", "/transaction/:address/update-token/:tokenId", {
     summary: "Build the transaction that applies requests",
     description:
@@ -148,7 +167,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
         "`token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
-    const from = payer(params, query);
+    const from = payer(service, params, query);
     const [named, refuse] = [query.request, query.refuse].map((refs) => [...new Set(refs)].map(refRow)) as [
       string[],
       string[],
@@ -166,7 +185,12 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
       refuse,
     });
   });
+}
 
+/** What an owner does with a whole token: transfer it, or end it. */
+function ownerRoutes(app: OpenAPIHono, service: TokenService): void {
+  const { requester, buildable, built } = service;
+  const build = building(service);
   build(app, "get", "/transaction/:address/transfer-token/:tokenId", {
     summary: "Build the transaction that transfers a token to another owner",
     description: "Both owners must sign: the contract requires the consent of the new owner.",
@@ -180,7 +204,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
       409: "`owner_unchanged`, `token_pending`, `token_quarantined`, `paused`",
     },
   }, async ({ params, query, context }) => {
-    const [from, to] = [payer(params, query), requester(query.to)];
+    const [from, to] = [payer(service, params, query), requester(query.to)];
     await buildable(params.tokenId);
     return await built(context, params.tokenId, "transfer", { ...from, to });
   });
@@ -200,7 +224,7 @@ export function buildRoutes(app: OpenAPIHono, service: TokenService): void {
       409: "`token_pending`, `paused`",
     },
   }, async ({ params, query, context }) => {
-    const from = payer(params, query);
+    const from = payer(service, params, query);
     await buildable(params.tokenId);
     return await built(context, params.tokenId, "end", from);
   });

@@ -69,7 +69,7 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     }
     const { at, value: read } = await atPoint(
       store,
-      (sql) => readFacts(sql, context, token, query, { prefix, contains }),
+      (sql) => readFacts(sql, context, token, { ...query, slots: query.slots ?? factSlots }, { prefix, contains }),
     );
     context.header("etag", read.etag);
     context.header("cache-control", "no-cache");
@@ -98,51 +98,51 @@ export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: Token
     }
     return context.body(factText(page, form), 200, { "content-type": JSON_TYPE });
   });
+}
 
-  async function readFacts(
-    sql: Queries,
-    c: Context,
-    token: string,
-    query: FactsQuery,
-    { prefix, contains }: Pick<FactQuery, "prefix" | "contains">,
-  ) {
-    const now = await readTokenPoint(sql, token);
-    if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
-    if (now.status === "quarantined") throw factsQuarantined(now.reason);
-    const cursor = afterIn(query.after, factCursor);
-    const state = cursor ? await stateAt(sql, token, cursor.state) : now.state;
-    // Facts at a state within a block are only known by what changed since another one.
-    if (!state.place || (query.since === undefined && !isEndOfBlock(state.place))) throw rolledBack();
-    const since = query.since === undefined
-      ? undefined
-      : await sinceOf(sql, token, cursor?.since === undefined ? query.since : cursor.since ?? "-1", now.state.slot);
-    const slots = query.slots ?? factSlots;
-    const etag = etagOf(
-      FORM_VERSION,
-      token,
-      state.root,
-      state.ref,
-      now.status,
-      `${slots} ${query.encoding} ${query.limit} ${query.since} ${cursor?.place} ${prefix && toHex(prefix)} ${
-        contains && toHex(contains)
-      } ${query.ignoreCase ?? false}`,
-      // a rollback may move the same states into other blocks, which only slots show
-      slots || since !== undefined ? `${state.slot} ${await blockHashAt(sql, state.slot)}` : "",
-    );
-    const factQuery: FactQuery = {
-      token,
-      at: state.place,
-      prefix,
-      contains,
-      ignoreCase: query.ignoreCase ?? false,
-      since: since?.place,
-      order: prefix !== undefined || contains !== undefined || query.limit !== undefined || cursor ? "key" : "digest",
-    };
-    if (holds(c, etag)) return { etag, state, since: since?.ref, query: factQuery };
-    const page = await readFactPage(sql, factQuery, cursor?.place, query.limit ?? PAGE);
-    if (!page) throw rolledBack();
-    return { etag, state, since: since?.ref, query: factQuery, page: page satisfies FactPage };
-  }
+/** The page of facts that a query asks for, with its entity tag; without a page where the client has it. */
+async function readFacts(
+  sql: Queries,
+  c: Context,
+  token: string,
+  query: FactsQuery & { readonly slots: boolean },
+  { prefix, contains }: Pick<FactQuery, "prefix" | "contains">,
+) {
+  const now = await readTokenPoint(sql, token);
+  if (now.status === "unknown" || now.status === "ended") throw tokenGone(token, now.status);
+  if (now.status === "quarantined") throw factsQuarantined(now.reason);
+  const cursor = afterIn(query.after, factCursor);
+  const state = cursor ? await stateAt(sql, token, cursor.state) : now.state;
+  // Facts at a state within a block are only known by what changed since another one.
+  if (!state.place || (query.since === undefined && !isEndOfBlock(state.place))) throw rolledBack();
+  const since = query.since === undefined
+    ? undefined
+    : await sinceOf(sql, token, cursor?.since === undefined ? query.since : cursor.since ?? "-1", now.state.slot);
+  const etag = etagOf(
+    FORM_VERSION,
+    token,
+    state.root,
+    state.ref,
+    now.status,
+    `${query.slots} ${query.encoding} ${query.limit} ${query.since} ${cursor?.place} ${prefix && toHex(prefix)} ${
+      contains && toHex(contains)
+    } ${query.ignoreCase ?? false}`,
+    // a rollback may move the same states into other blocks, which only slots show
+    query.slots || since !== undefined ? `${state.slot} ${await blockHashAt(sql, state.slot)}` : "",
+  );
+  const factQuery: FactQuery = {
+    token,
+    at: state.place,
+    prefix,
+    contains,
+    ignoreCase: query.ignoreCase ?? false,
+    since: since?.place,
+    order: prefix !== undefined || contains !== undefined || query.limit !== undefined || cursor ? "key" : "digest",
+  };
+  if (holds(c, etag)) return { etag, state, since: since?.ref, query: factQuery };
+  const page = await readFactPage(sql, factQuery, cursor?.place, query.limit ?? PAGE);
+  if (!page) throw rolledBack();
+  return { etag, state, since: since?.ref, query: factQuery, page: page satisfies FactPage };
 }
 
 async function stateAt(sql: Queries, token: string, ref: string): Promise<StatePoint> {

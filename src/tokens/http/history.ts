@@ -40,24 +40,27 @@ const refusals = {
 /** Cursor of a timeline. */
 const place = z.object({ slot: z.int(), position: z.int(), ref: z.string() });
 
+/** A page of a token's requests, with the token's status; adds the `Link` to the next page. */
+async function pageOf(
+  { store }: TokenService,
+  c: Context,
+  query: HistoryQuery,
+  { limit, after }: { limit: number; after?: string | undefined },
+) {
+  const ref = afterIn(after, z.object({ request: z.string() }))?.request;
+  const { value: { token, page } } = await atPoint(store, async (sql) => ({
+    token: await readTokenPoint(sql, query.token),
+    page: await readHistory(sql, query, ref, limit),
+  }));
+  if (token.status === "unknown") throw tokenGone(query.token, token.status);
+  if (!page) throw rolledBack();
+  linkNext(c, page.next === undefined ? undefined : { request: page.next });
+  return { status: token.status, requests: page.requests };
+}
+
 /** Adds `/token/{tokenId}/timeline`, `/token/{tokenId}/history`, `/token/{tokenId}/requests/{outputRef}` and `/token/{tokenId}/facts/{key}/history`. */
-export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
-  /** A page of a token's requests, with the token's status; adds the `Link` to the next page. */
-  const pageOf = async (
-    c: Context,
-    query: HistoryQuery,
-    { limit, after }: { limit: number; after?: string | undefined },
-  ) => {
-    const ref = afterIn(after, z.object({ request: z.string() }))?.request;
-    const { value: { token, page } } = await atPoint(store, async (sql) => ({
-      token: await readTokenPoint(sql, query.token),
-      page: await readHistory(sql, query, ref, limit),
-    }));
-    if (token.status === "unknown") throw tokenGone(query.token, token.status);
-    if (!page) throw rolledBack();
-    linkNext(c, page.next === undefined ? undefined : { request: page.next });
-    return { status: token.status, requests: page.requests };
-  };
+export function historyRoutes(app: OpenAPIHono, service: TokenService): void {
+  const { store } = service;
 
   endpoint(app, "get", "/token/:tokenId/history", {
     summary: "Requests of a token, with their status",
@@ -70,7 +73,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     const key = queryBytes(context.req.url, "key", query.encoding);
     const { status, owner } = query;
     const wanted = { token: tokenId, owner, status, path: key && toHex(digest(key)) };
-    const found = await pageOf(context, wanted, query);
+    const found = await pageOf(service, context, wanted, query);
     const write = writerOf(query.encoding);
     return { tokenId, status: found.status, requests: found.requests.map((one) => requestView(one, write)) };
   });
@@ -116,7 +119,7 @@ export function historyRoutes(app: OpenAPIHono, { store }: TokenService): void {
     }, async ({ params: { tokenId }, query, context }) => {
       const requested = factKeyIn(context.req.url, query.encoding);
       const wanted = { token: tokenId, path: toHex(requested.path), status: "applied" } as const;
-      const { status, requests } = await pageOf(context, wanted, query);
+      const { status, requests } = await pageOf(service, context, wanted, query);
       const key = requested.key ?? requests[0]?.key;
       const named = key && { key: bytesText(key), keyHex: toHex(key) };
       return { tokenId, ...named, status, history: requests.map(factChangeView) };
