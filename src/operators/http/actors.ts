@@ -30,19 +30,20 @@ const versionPlace = z.int().min(0);
 const NOTHING: ReturnType<typeof allowedIn> = { events: [], intents: [] };
 const UNKNOWN = { 404: "`actor_unknown`: the actor has never applied an event; `kind_unknown`" };
 
-/** Adds `/actors`, `/actors/{kind}/{id}` and the paths below. One function, since it only declares endpoints. */
-export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index }: ActorEndpoints): void {
-  const unknown = ({ kind, id }: EntityRef) =>
-    kinds.has(kind)
-      ? refusal({ code: "actor_unknown", message: `No ${kind} ${id} exists.` })
-      : unknownKind(kind, kinds.values());
-  const known = async (entity: EntityRef) => {
-    const row = await readPaused(store, entity);
-    if (row === undefined) throw unknown(entity);
-    return row;
-  };
-  const unavailable = () => refusal({ code: "unavailable", message: "The actor's worker did not respond in time." });
+const unknown = (kinds: ActorEndpoints["kinds"], { kind, id }: EntityRef) =>
+  kinds.has(kind)
+    ? refusal({ code: "actor_unknown", message: `No ${kind} ${id} exists.` })
+    : unknownKind(kind, kinds.values());
 
+/** The row of an actor; throws 404 where there is none. */
+async function known({ store, kinds }: Pick<ActorEndpoints, "store" | "kinds">, entity: EntityRef) {
+  const row = await readPaused(store, entity);
+  if (row === undefined) throw unknown(kinds, entity);
+  return row;
+}
+
+/** Adds `/actors`, `/actors/{kind}/{id}`, its history and its earlier states. */
+export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index }: ActorEndpoints): void {
   endpoint(app, "get", "/actors", {
     summary: "Actors by kind and id",
     query: api.actorsQuery,
@@ -67,7 +68,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
     refusals: UNKNOWN,
   }, async ({ params: entity }) => {
     const [found, mailbox] = await Promise.all([inspectActor(store, entity), control.look(entity)]);
-    if (found === undefined) throw unknown(entity);
+    if (found === undefined) throw unknown(kinds, entity);
     const { value, done, ...rest } = found;
     const machine = kinds.get(entity.kind)?.machine;
     const { events, intents } = machine === undefined || done ? NOTHING : allowedIn(machine, value);
@@ -83,7 +84,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
   }, async ({ params: entity, query: { before, limit } }) => {
     // References in events name the version.
     const place = before !== undefined && /^\d{1,15}$/.test(before) ? Number(before) : readCursor(before, versionPlace);
-    const [rows] = await Promise.all([readHistory(store, entity, place, limit), known(entity)]);
+    const [rows] = await Promise.all([readHistory(store, entity, place, limit), known({ store, kinds }, entity)]);
     const transitions = await describeHistory({ store, kind: kinds.get(entity.kind), index }, entity, rows);
     return { transitions, next: page(rows, limit, ({ version }) => version) };
   });
@@ -106,7 +107,14 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
     const { at = null, ...past } = answered(await readPast(store, kind, entity, version));
     return { entity, ...past, at };
   });
+}
 
+/** Adds what an operator may do to an actor, below `/actors/{kind}/{id}`. */
+export function actorControlEndpoints(
+  app: OpenAPIHono,
+  { store, kinds, control }: Pick<ActorEndpoints, "store" | "kinds" | "control">,
+): void {
+  const unavailable = () => refusal({ code: "unavailable", message: "The actor's worker did not respond in time." });
   const pausing = (path: string, summary: string, paused: boolean) =>
     endpoint(app, "post", `/actors/:kind/:id/${path}`, {
       summary,
@@ -115,7 +123,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
       refusals: { 403: "`header_missing`", ...UNKNOWN },
     }, async ({ params: entity }) => {
       const now = await control.pause(entity, paused);
-      if (now === undefined) throw unknown(entity);
+      if (now === undefined) throw unknown(kinds, entity);
       return { paused: now };
     });
   pausing(
@@ -131,7 +139,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
     answer: api.passivated,
     refusals: { 403: "`header_missing`", ...UNKNOWN, 503: "`unavailable`" },
   }, async ({ params: entity }) => {
-    await known(entity);
+    await known({ store, kinds }, entity);
     const passivated = await control.passivate(entity);
     if (passivated === undefined) throw unavailable();
     return { passivated };
@@ -149,7 +157,7 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
     },
   }, async ({ params: { kind, id, name } }) => {
     const entity = { kind, id };
-    const { paused } = await known(entity);
+    const { paused } = await known({ store, kinds }, entity);
     if (!(await hasReminder(store, entity, name))) {
       throw refusal({ code: "reminder_unknown", message: `This ${kind} has no reminder "${name}".` });
     }

@@ -1,7 +1,7 @@
 /** The JSON endpoints of the operator service. */
 import type { OperatorPart } from "#src/operators/http/app.ts";
 import { activityEndpoints } from "#src/operators/http/activity.ts";
-import { actorEndpoints, type OperatorKind } from "#src/operators/http/actors.ts";
+import { actorControlEndpoints, actorEndpoints, type OperatorKind } from "#src/operators/http/actors.ts";
 import { attentionEndpoint, type AttentionSources } from "#src/operators/http/attention.ts";
 import { countEndpoints } from "#src/operators/http/counts.ts";
 import { deadLetterEndpoints } from "#src/operators/http/deadLetters.ts";
@@ -41,6 +41,7 @@ export function operatorApi(
     const places = placeEndpoints(app, { store, bus, control, aliveMs });
     const { paused } = countEndpoints(app, { store, kinds: known, letters, places });
     actorEndpoints(app, { store, kinds: known, control, index });
+    actorControlEndpoints(app, { store, kinds: known, control });
     searchEndpoint(app, { store, index });
     deadLetterEndpoints(app, letters, kinds);
     activityEndpoints(app, store);

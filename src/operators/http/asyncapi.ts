@@ -39,18 +39,27 @@ export function asyncApi(options: AsyncApiOptions): OperatorPart {
     }, async ({ context }: { context: Context }) => respond(context, 200, document ??= asyncApiDocument(options)));
 }
 
-/** The document. One function, since it is one literal. */
+/** What the document says of a kind. */
+const describedKind = ({ kind, machine, content }: AsyncApiOptions["kinds"][number]) => ({
+  kind,
+  guarded: content?.guarded === true,
+  contents: Object.values(content?.schemas ?? {}),
+  byTransition: Object.entries(content?.schemas ?? {}).map(([type, schema]) => [kebab(type), schema] as const),
+  states: statesOf(machine),
+  transitions: transitionsOf({ machine, content }),
+});
+
+type DescribedKind = ReturnType<typeof describedKind>;
+
+/** Members of an object, one for each kind. */
+const membersOf = <T>(known: readonly DescribedKind[], value: (one: DescribedKind) => readonly [string, T]) =>
+  Object.fromEntries(known.map(value));
+
+const message = (name: string) => ref("components", "messages", name);
+
+/** The document. */
 export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
-  const known = kinds.map(({ kind, machine, content }) => ({
-    kind,
-    guarded: content?.guarded === true,
-    contents: Object.values(content?.schemas ?? {}),
-    byTransition: Object.entries(content?.schemas ?? {}).map(([type, schema]) => [kebab(type), schema] as const),
-    states: statesOf(machine),
-    transitions: transitionsOf({ machine, content }),
-  }));
-  const of = <T>(value: (one: typeof known[number]) => readonly [string, T]) => Object.fromEntries(known.map(value));
-  const message = (name: string) => ref("components", "messages", name);
+  const known = kinds.map(describedKind);
   const security = withToken ? { security: [ref("components", "securitySchemes", "operator")] } : {};
   return {
     asyncapi: "3.0.0",
@@ -77,109 +86,127 @@ export function asyncApiDocument({ kinds, withToken }: AsyncApiOptions): Part {
         ...security,
       },
     },
-    channels: {
-      ...of(({ kind, transitions }) => [kind, {
-        address: `arbor.event.${kind}.{id}.{transition}`,
-        title: `Transitions of every ${kind}`,
+    channels: channels(known),
+    operations: operations(known),
+    components: components(known, withToken),
+  };
+}
+
+/** Where events are sent. */
+function channels(known: readonly DescribedKind[]): Part {
+  return {
+    ...membersOf(known, ({ kind, transitions }) => [kind, {
+      address: `arbor.event.${kind}.{id}.{transition}`,
+      title: `Transitions of every ${kind}`,
+      servers: [ref("servers", "nats")],
+      parameters: parametersOf(transitions),
+      messages: { [kind]: message(kind) },
+      "x-jetstream": { stream: STREAM, deduplicatedBy: "Nats-Msg-Id" },
+    }]),
+    ...Object.fromEntries(
+      known.filter(({ guarded }) => guarded).map(({ kind, transitions }) => [`${kind}-content`, {
+        address: `arbor.content.${kind}.{id}.{transition}`,
+        title: `Transitions of every ${kind}, with content`,
+        description: "Only clients with the token, or with rights of their own, may subscribe.",
         servers: [ref("servers", "nats")],
         parameters: parametersOf(transitions),
         messages: { [kind]: message(kind) },
-        "x-jetstream": { stream: STREAM, deduplicatedBy: "Nats-Msg-Id" },
+        "x-jetstream": { stream: CONTENT_STREAM, deduplicatedBy: "Nats-Msg-Id" },
       }]),
-      ...Object.fromEntries(
-        known.filter(({ guarded }) => guarded).map(({ kind, transitions }) => [`${kind}-content`, {
-          address: `arbor.content.${kind}.{id}.{transition}`,
-          title: `Transitions of every ${kind}, with content`,
-          description: "Only clients with the token, or with rights of their own, may subscribe.",
-          servers: [ref("servers", "nats")],
-          parameters: parametersOf(transitions),
-          messages: { [kind]: message(kind) },
-          "x-jetstream": { stream: CONTENT_STREAM, deduplicatedBy: "Nats-Msg-Id" },
-        }]),
-      ),
-      events: {
-        address: "/events",
-        title: "Transitions as server-sent events",
-        description:
-          "`event` is the type of the message; `id` is a position in commit order. To resume, a client sends it " +
-          "in the header Last-Event-ID.",
-        servers: [ref("servers", "operator")],
-        messages: { ...of(({ kind }) => [kind, message(kind)]), reset: message("reset") },
-      },
-      webhooks: {
-        address: null,
-        title: "Transitions to webhooks",
-        description: "POST to the URL of the webhook. A status from 200 to 299 acknowledges the message.",
-        messages: { ...of(({ kind }) => [kind, message(`webhook-${kind}`)]), test: message("webhook-test") },
-      },
+    ),
+    events: {
+      address: "/events",
+      title: "Transitions as server-sent events",
+      description:
+        "`event` is the type of the message; `id` is a position in commit order. To resume, a client sends it " +
+        "in the header Last-Event-ID.",
+      servers: [ref("servers", "operator")],
+      messages: { ...membersOf(known, ({ kind }) => [kind, message(kind)]), reset: message("reset") },
     },
-    operations: {
-      ...of(({ kind }) => [`publish-${kind}`, {
-        action: "send",
-        channel: ref("channels", kind),
-        summary: `Publishes a transition of a ${kind}, through JetStream if the server supports it.`,
-      }]),
-      ...Object.fromEntries(
-        known.filter(({ guarded }) => guarded).map(({ kind }) => [`publish-${kind}-content`, {
-          action: "send",
-          channel: ref("channels", `${kind}-content`),
-          summary: `Publishes a transition of a ${kind} with its content.`,
-        }]),
-      ),
-      stream: {
-        action: "send",
-        channel: ref("channels", "events"),
-        summary: "Streams transitions to clients.",
-        bindings: { http: { method: "GET", query: schemaOf(z.object(eventsQuery)), bindingVersion: "0.3.0" } },
-      },
-      deliver: {
-        action: "send",
-        channel: ref("channels", "webhooks"),
-        summary: "Delivers transitions to a webhook; failed deliveries are retried for about a day.",
-        bindings: { http: { method: "POST", bindingVersion: "0.3.0" } },
-      },
-    },
-    components: {
-      schemas: {
-        ...of((one) => [`${one.kind}-event`, schemaOf(transitionEventOf(one.kind, one))]),
-        ...Object.fromEntries(
-          known.flatMap(({ kind, byTransition }) =>
-            byTransition.map(([transition, schema]) => [`${kind}.${transition}`, schemaOf(schema)])
-          ),
-        ),
-        reset: schemaOf(resetEvent),
-        "webhook-test": schemaOf(testEvent),
-        "webhook-headers": schemaOf(webhookHeaders),
-      },
+    webhooks: {
+      address: null,
+      title: "Transitions to webhooks",
+      description: "POST to the URL of the webhook. A status from 200 to 299 acknowledges the message.",
       messages: {
-        ...of(({ kind, transitions }) => [kind, {
-          name: "transition",
-          title: `A transition of a ${kind}`,
-          payload: ref("components", "schemas", `${kind}-event`),
-          ...examplesOf(kind, transitions),
-        }]),
-        reset: {
-          name: "reset",
-          title: "Transitions after the requested position were deleted",
-          payload: ref("components", "schemas", "reset"),
-        },
-        ...of(({ kind }) => [`webhook-${kind}`, {
-          ...sentToWebhooks,
-          name: "transition",
-          title: `A transition of a ${kind}`,
-          payload: ref("components", "schemas", `${kind}-event`),
-        }]),
-        "webhook-test": {
-          ...sentToWebhooks,
-          name: "test",
-          title: "A test of a webhook",
-          payload: ref("components", "schemas", "webhook-test"),
-        },
+        ...membersOf(known, ({ kind }) => [kind, message(`webhook-${kind}`)]),
+        test: message("webhook-test"),
       },
-      ...(withToken
-        ? { securitySchemes: { operator: { type: "http", scheme: "bearer", description: "The operator's token." } } }
-        : {}),
     },
+  };
+}
+
+/** Who sends which events. */
+function operations(known: readonly DescribedKind[]): Part {
+  return {
+    ...membersOf(known, ({ kind }) => [`publish-${kind}`, {
+      action: "send",
+      channel: ref("channels", kind),
+      summary: `Publishes a transition of a ${kind}, through JetStream if the server supports it.`,
+    }]),
+    ...Object.fromEntries(
+      known.filter(({ guarded }) => guarded).map(({ kind }) => [`publish-${kind}-content`, {
+        action: "send",
+        channel: ref("channels", `${kind}-content`),
+        summary: `Publishes a transition of a ${kind} with its content.`,
+      }]),
+    ),
+    stream: {
+      action: "send",
+      channel: ref("channels", "events"),
+      summary: "Streams transitions to clients.",
+      bindings: { http: { method: "GET", query: schemaOf(z.object(eventsQuery)), bindingVersion: "0.3.0" } },
+    },
+    deliver: {
+      action: "send",
+      channel: ref("channels", "webhooks"),
+      summary: "Delivers transitions to a webhook; failed deliveries are retried for about a day.",
+      bindings: { http: { method: "POST", bindingVersion: "0.3.0" } },
+    },
+  };
+}
+
+/** Schemas and messages of the events. */
+function components(known: readonly DescribedKind[], withToken: boolean): Part {
+  return {
+    schemas: {
+      ...membersOf(known, (one) => [`${one.kind}-event`, schemaOf(transitionEventOf(one.kind, one))]),
+      ...Object.fromEntries(
+        known.flatMap(({ kind, byTransition }) =>
+          byTransition.map(([transition, schema]) => [`${kind}.${transition}`, schemaOf(schema)])
+        ),
+      ),
+      reset: schemaOf(resetEvent),
+      "webhook-test": schemaOf(testEvent),
+      "webhook-headers": schemaOf(webhookHeaders),
+    },
+    messages: {
+      ...membersOf(known, ({ kind, transitions }) => [kind, {
+        name: "transition",
+        title: `A transition of a ${kind}`,
+        payload: ref("components", "schemas", `${kind}-event`),
+        ...examplesOf(kind, transitions),
+      }]),
+      reset: {
+        name: "reset",
+        title: "Transitions after the requested position were deleted",
+        payload: ref("components", "schemas", "reset"),
+      },
+      ...membersOf(known, ({ kind }) => [`webhook-${kind}`, {
+        ...sentToWebhooks,
+        name: "transition",
+        title: `A transition of a ${kind}`,
+        payload: ref("components", "schemas", `${kind}-event`),
+      }]),
+      "webhook-test": {
+        ...sentToWebhooks,
+        name: "test",
+        title: "A test of a webhook",
+        payload: ref("components", "schemas", "webhook-test"),
+      },
+    },
+    ...(withToken
+      ? { securitySchemes: { operator: { type: "http", scheme: "bearer", description: "The operator's token." } } }
+      : {}),
   };
 }
 

@@ -47,20 +47,22 @@ const SPARED = 10;
 /** Milliseconds without a sign of life after which a worker's state is no longer requested. */
 const ASKED_MS = 60_000;
 
-/** Adds `/workers`, `/partitions`, `/leases`, `/lags` and the paths below. One function, since it only declares endpoints. */
-export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs }: PlaceOptions): Places {
-  const workers = memo(FRESH_MS, async () => {
-    const rows = await readWorkers(store);
-    const states = await control.states(rows.filter(({ ageMs }) => ageMs < ASKED_MS).map(({ id }) => id));
-    return rows.map(({ ageMs, ...row }) => {
-      const state = states.get(row.id);
-      const { resident = 0, waiting = 0, turns = 0, events = 0, fenced = 0, effects = 0, clockAheadMs = 0 } = state ??
-        {};
-      const alive = ageMs < aliveMs;
-      const line = { ...row, alive, resident, waiting, turns, events, fenced, effects, clockAheadMs };
-      return { eventsPerSecond: state?.eventsPerSecond ?? 0, line };
-    });
+/** Workers as the rows and their own answers describe them. */
+async function readWorkerLines({ store, control, aliveMs }: Omit<PlaceOptions, "bus">) {
+  const rows = await readWorkers(store);
+  const states = await control.states(rows.filter(({ ageMs }) => ageMs < ASKED_MS).map(({ id }) => id));
+  return rows.map(({ ageMs, ...row }) => {
+    const state = states.get(row.id);
+    const { resident = 0, waiting = 0, turns = 0, events = 0, fenced = 0, effects = 0, clockAheadMs = 0 } = state ?? {};
+    const alive = ageMs < aliveMs;
+    const line = { ...row, alive, resident, waiting, turns, events, fenced, effects, clockAheadMs };
+    return { eventsPerSecond: state?.eventsPerSecond ?? 0, line };
   });
+}
+
+/** Adds `/workers`, `/partitions`, `/leases`, `/lags` and the paths below. */
+export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs }: PlaceOptions): Places {
+  const workers = memo(FRESH_MS, () => readWorkerLines({ store, control, aliveMs }));
   const lags = memo(FRESH_MS, async () => {
     const [backlog, { at, networkTip }] = await Promise.all([readBacklog(store), readCursor(store.sql)]);
     const follower = { slot: at.slot, height: at.height, tipSlot: networkTip.slot, tipHeight: networkTip.height };

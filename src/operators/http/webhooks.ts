@@ -30,7 +30,7 @@ export interface WebhookRouteOptions {
   readonly ca?: string;
 }
 
-/** The part of the operator service about webhooks. One function, since it only declares endpoints. */
+/** The part of the operator service about webhooks. */
 export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
   const { store, bus, kinds, allowPrivate } = options;
   const ring = () => bus.publish(WEBHOOKS, null);
@@ -104,16 +104,24 @@ export function webhookRoutes(options: WebhookRouteOptions): OperatorPart {
       ...one,
       summary: "Send one test event now",
       answer: api.webhookTested,
-    }, async ({ params: { id } }) => {
-      const webhook = await known(id);
-      const secret = await rows.webhookSecret(store, id);
-      if (secret === undefined) throw unknown(id);
-      const messageId = `test_${randomBytes(12).toString("hex")}`;
-      const sent = await sendEvent(options, webhook, secret, messageId, testEvent(id, messageId));
-      const { ok: delivered, code, error, answer } = sent;
-      return { delivered, code, error, answer };
-    });
+    }, async ({ params: { id } }) => await sendTest(options, await known(id)));
   };
+}
+
+/** Sends a test event to a webhook, and gives what became of it. */
+async function sendTest(options: WebhookRouteOptions, webhook: rows.Webhook) {
+  const { id } = webhook;
+  const secret = await rows.webhookSecret(options.store, id);
+  if (secret === undefined) throw unknown(id);
+  const messageId = `test_${randomBytes(12).toString("hex")}`;
+  const { ok: delivered, code, error, answer } = await sendEvent(
+    options,
+    webhook,
+    secret,
+    messageId,
+    testEvent(id, messageId),
+  );
+  return { delivered, code, error, answer };
 }
 
 function testEvent(webhook: string, id: string): api.TestEvent {

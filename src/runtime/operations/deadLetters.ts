@@ -76,30 +76,11 @@ function isRuntimeCode(code: string): code is RuntimeCode {
   return CODES.has(code);
 }
 
-/** Creates the operations on dead letters. It is long because each source of events has a retry of its own. */
+/** Creates the operations on dead letters. */
 export function createDeadLetters(
   { store, ask, control }: { store: Store; ask: Ask["ask"]; control: Pick<Control, "refresh" | "fire"> },
 ): DeadLetters {
   const { sql } = store;
-
-  const command = async (letter: Row, entity: EntityRef) => {
-    const id = `dead-letter:${letter.n}:${letter.retries}`;
-    const answer = await ask(entity, letter.event, { commandId: id, cause: "operator" });
-    const code = answer.ok ? "" : answer.error.code;
-    if (answer.ok || !isRuntimeCode(code)) {
-      await remove(sql, letter.n);
-      return ok({ answer });
-    }
-    // The result of this id is stored; the next retry needs another id.
-    if (code === "not_possible") {
-      await sql`update dead_letter set retries = retries + 1 where n = ${letter.n} and retries = ${letter.retries}`;
-    } else if (code === "failed") {
-      await sql`
-        delete from dead_letter d where n = ${letter.n} and exists
-          (select 1 from dead_letter x where x.kind = d.kind and x.id = d.id and x.n > d.n and x.cause = ${id})`;
-    }
-    return { ok: false as const, error: { ...answer.error, code } };
-  };
 
   const input = async (letter: Row, entity: EntityRef): Promise<Failure<RetryCode> | undefined> => {
     const seq = Number(letter.cause.slice("input:".length));
@@ -164,13 +145,33 @@ export function createDeadLetters(
       const [letter] = await sql<Row[]>`select * from dead_letter where n = ${n}`;
       if (letter === undefined) return { ok: false, error: unknownLetter(n) };
       const entity = { kind: letter.kind, id: letter.id };
-      if (letter.source === "command") return await command(letter, entity);
+      if (letter.source === "command") return await sendAgain(sql, ask, letter, entity);
       const again = { input, reminder, outcome }[letter.source];
       const refused = await again(letter, entity);
       return refused === undefined ? ok({}) : { ok: false, error: refused };
     },
     drop: (n) => remove(sql, n),
   };
+}
+
+/** Sends the command of a letter as a new one. */
+async function sendAgain(sql: Queries, ask: Ask["ask"], letter: Row, entity: EntityRef) {
+  const id = `dead-letter:${letter.n}:${letter.retries}`;
+  const answer = await ask(entity, letter.event, { commandId: id, cause: "operator" });
+  const code = answer.ok ? "" : answer.error.code;
+  if (answer.ok || !isRuntimeCode(code)) {
+    await remove(sql, letter.n);
+    return ok({ answer });
+  }
+  // The result of this id is stored; the next retry needs another id.
+  if (code === "not_possible") {
+    await sql`update dead_letter set retries = retries + 1 where n = ${letter.n} and retries = ${letter.retries}`;
+  } else if (code === "failed") {
+    await sql`
+        delete from dead_letter d where n = ${letter.n} and exists
+          (select 1 from dead_letter x where x.kind = d.kind and x.id = d.id and x.n > d.n and x.cause = ${id})`;
+  }
+  return { ok: false as const, error: { ...answer.error, code } };
 }
 
 async function remove(sql: Queries, n: number | bigint): Promise<boolean> {
