@@ -64,7 +64,7 @@ export function servicePort(
   http: BlockfrostHttp,
   dialect: Dialect,
 ): BlockfrostPort {
-  const { magic, log, from, firstWaitMs = 300 } = settings;
+  const { magic, log, from } = settings;
   const queries = new BlockfrostQueries(http, dialect, magic, log);
   const outputs = new BlockfrostOutputs(http, dialect.readTransaction);
   const mempool = new BlockfrostMempool(http, dialect);
@@ -91,20 +91,13 @@ export function servicePort(
         throw error;
       }
     },
-    network: async (signal) => {
-      const stop = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
-      for (let wait = firstWaitMs;; wait = Math.min(wait * 2, MAX_WAIT_MS)) {
-        try {
-          return (await queries.network(stop)).network;
-        } catch (error) {
-          if (!(error instanceof BlockfrostError)) throw error;
-          if (stop.aborted) throw new Error(`stopped before the ${http.service} could be reached`);
-          if (!isTransient(error.failure.code)) throw error;
-          log.warn(`waiting for the ${http.service}`, { service: http.where, reason: error.message });
-          await sleep(wait, stop);
-        }
-      }
-    },
+    network: (signal) =>
+      networkWhenReached(
+        settings,
+        http,
+        queries,
+        signal ? AbortSignal.any([signal, closing.signal]) : closing.signal,
+      ),
     async *follow(points, signal) {
       const stop = AbortSignal.any([signal, closing.signal]);
       try {
@@ -143,4 +136,24 @@ export function servicePort(
       http.close();
     },
   };
+}
+
+/** The network, once the service can be reached. */
+async function networkWhenReached(
+  { log, firstWaitMs = 300 }: BlockfrostPortSettings,
+  http: BlockfrostHttp,
+  queries: BlockfrostQueries,
+  stop: AbortSignal,
+): Promise<Network> {
+  for (let wait = firstWaitMs;; wait = Math.min(wait * 2, MAX_WAIT_MS)) {
+    try {
+      return (await queries.network(stop)).network;
+    } catch (error) {
+      if (!(error instanceof BlockfrostError)) throw error;
+      if (stop.aborted) throw new Error(`stopped before the ${http.service} could be reached`);
+      if (!isTransient(error.failure.code)) throw error;
+      log.warn(`waiting for the ${http.service}`, { service: http.where, reason: error.message });
+      await sleep(wait, stop);
+    }
+  }
 }

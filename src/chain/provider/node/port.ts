@@ -6,6 +6,7 @@
  * of one session hold at one point.
  */
 import { sleep } from "#src/base/clock.ts";
+import type { Log } from "#src/base/log.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import type { Unanswered } from "#src/chain/provider/answer.ts";
@@ -101,11 +102,6 @@ export function nodePort(settings: NodePortSettings): NodePort {
     return read;
   };
 
-  const onState = (state: FollowState) => {
-    if (state.type === "connected") log.info("connected to the node", { node, version: state.version });
-    else log.warn("the node is not reachable", { node, reason: state.failure.message });
-  };
-
   return {
     guarantees: GUARANTEES,
     check,
@@ -121,7 +117,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
       }
     },
     async *follow(points, signal) {
-      const options = { magic, firstWaitMs, longestWaitMs: MAX_WAIT_MS, onState };
+      const options = { magic, firstWaitMs, longestWaitMs: MAX_WAIT_MS, onState: logState(log, node) };
       yield* followNode(address, options, points, AbortSignal.any([signal, closed]));
     },
     tip: () => queries.query(readTip),
@@ -155,6 +151,11 @@ export function nodePort(settings: NodePortSettings): NodePort {
     },
   };
 }
+
+const logState = (log: Log, node: string) => (state: FollowState) => {
+  if (state.type === "connected") log.info("connected to the node", { node, version: state.version });
+  else log.warn("the node is not reachable", { node, reason: state.failure.message });
+};
 
 /** The genesis hash, and whether it is final: before the first block there may be none yet. */
 async function readGenesisHash(

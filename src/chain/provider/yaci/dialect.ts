@@ -10,11 +10,11 @@
  * - Rewards and the pool of an account are those of the store's node, none if it is connected to none.
  */
 import { fromHex, isHex } from "#src/base/bytes.ts";
-import { addressText, type Credential, parseAddress, rewardAddress } from "#src/cardano/address.ts";
+import { addressText, type Credential, type NetworkId, parseAddress, rewardAddress } from "#src/cardano/address.ts";
 import type { ScannedBlock, Tip } from "#src/cardano/block.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { epochOfSlot, epochTimes, timeAt } from "#src/cardano/eras.ts";
-import { type OutRef, refKey } from "#src/cardano/output.ts";
+import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanBlock, UnknownEraError } from "#src/cardano/scan.ts";
 import { mapParallel } from "#src/base/parallel.ts";
 import type { Dialect, KnownBlock } from "#src/chain/provider/blockfrost/dialect.ts";
@@ -26,6 +26,7 @@ import type { KnownNetwork } from "#src/chain/provider/blockfrost/network.ts";
 import { parametersOf } from "#src/chain/provider/blockfrost/parameters.ts";
 import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import { publicGenesis } from "#src/chain/provider/genesisHash.ts";
+import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
 import type { Guarantee } from "#src/chain/provider/port.ts";
 import { outputsByKey, stakeAccount, transactionDetails, yaciParameters } from "#src/chain/provider/yaci/documents.ts";
 import { erasAt, type KnownGenesis, publicNetworkGenesis, readAdminGenesis } from "#src/chain/provider/yaci/genesis.ts";
@@ -68,97 +69,51 @@ export function yaciDialect(http: BlockfrostHttp, magic: number, admin?: Blockfr
     if (!found) throw blockfrostError("refused", `Without its admin host, the genesis of network ${magic} is unknown.`);
     return genesis = found;
   };
-  const block = async (name: string | number, signal?: AbortSignal): Promise<BlockDocument | undefined> => {
-    const answer = await http.find(`/blocks/${name}`, signal);
-    return answer === undefined ? undefined : parse(blockDocument, answer, "a block");
-  };
-  const bytesOf = async (hash: string, signal?: AbortSignal): Promise<Uint8Array> => {
-    try {
-      return await http.bytes(`/blocks/${hash}/cbor`, signal);
-    } catch (error) {
-      if (!hasFailed(error, "absent") || await block(hash, signal) === undefined) throw error;
-      throw blockfrostError("lacking", `${http.where} has block ${hash} without its bytes: ${SAVE_CBOR}`);
-    }
-  };
-  const scanned = async (hash: string, signal?: AbortSignal): Promise<{ bytes: Uint8Array; block: ScannedBlock }> => {
-    const bytes = await bytesOf(hash, signal);
-    const block = scanOf(hash, bytes);
-    if (block.hash === hash) return { bytes, block };
-    throw blockfrostError("unusable", `The service returned another block than ${hash}.`);
-  };
-
   return {
     who: "Yaci Store",
     guarantees: GUARANTEES,
     mempool: false,
     readNetwork: async (signal) => {
       const known = await knownGenesis(signal);
-      const newest = await block("latest", signal);
+      const newest = await blockOf(http, "latest", signal);
       if (newest) checkTime(http.where, known, newest);
       const slot = newest?.slot ?? 0;
       return networkOf(known, slot);
     },
     blocksAfter: async ({ hash, height }: KnownBlock, tip: Tip, count, signal) => {
-      const from = height ?? (await block(hash, signal))?.height;
+      const from = height ?? (await blockOf(http, hash, signal))?.height;
       if (from === undefined) return undefined;
       const most = Math.max(0, Math.min(count, MOST_BLOCKS, tip.height - from));
       const heights = Array.from({ length: most }, (_, i) => from + 1 + i);
-      const found = await mapParallel(heights, PARALLEL, (number) => block(number, signal));
+      const found = await mapParallel(heights, PARALLEL, (number) => blockOf(http, number, signal));
       const end = found.indexOf(undefined);
       return found.slice(0, end < 0 ? found.length : end).flatMap((one) => one ?? []);
     },
     followable: async ({ hash }, signal) => {
       try {
-        await bytesOf(hash, signal);
+        await bytesOf(http, hash, signal);
         return true;
       } catch (error) {
         if (hasFailed(error, "absent")) return false;
         throw error;
       }
     },
-    readBlock: async ({ hash }, _known, signal) => ({ type: "forward", block: (await scanned(hash, signal)).bytes }),
+    readBlock: async ({ hash }, _known, signal) => ({
+      type: "forward",
+      block: (await scanned(http, hash, signal)).bytes,
+    }),
     readTransaction: async (hash) => {
       const { block_height } = parse(transactionDetails, await http.get(`/txs/${hash}`), "a transaction");
-      const made = await block(block_height);
-      const found = made && (await scanned(made.hash)).block.transactions.find((one) => one.hash === hash);
+      const made = await blockOf(http, block_height);
+      const found = made && (await scanned(http, made.hash)).block.transactions.find((one) => one.hash === hash);
       if (found) return found;
       throw blockfrostError("unusable", `The service names block ${block_height} for transaction ${hash}.`);
     },
-    unspent: async (refs, outputs) => {
-      const wanted = new Set(refs.map(refKey));
-      const addresses = new Set<string>();
-      for (let at = 0; at < refs.length; at += MOST_OUTPUTS) {
-        const keys = refs.slice(at, at + MOST_OUTPUTS).map(keyOf);
-        const answer = await http.post("/utxos", JSON.stringify(keys), "application/json");
-        for (const { owner_addr } of parse(outputsByKey, answer, "outputs")) {
-          const parsed = owner_addr ? parseAddress(owner_addr) : undefined;
-          if (parsed?.ok) addresses.add(parsed.value.hex);
-        }
-      }
-      const found = await mapParallel([...addresses], PARALLEL, (address) => outputs.atAddress(address));
-      return found.flat().filter(({ ref }) => wanted.has(refKey(ref)));
-    },
-    failures: (text, transaction) => {
-      const hex = text.trim().replace(/^"|"$/g, "");
-      try {
-        if (hex !== "" && isHex(hex)) return decodeRejection(fromHex(hex), transaction);
-      } catch (error) {
-        if (!(error instanceof CborError)) throw error;
-      }
-      return decodeRefusal(text);
-    },
+    unspent: (refs, outputs) => unspentOf(http, refs, outputs),
+    failures: failuresIn,
     parameters: async () =>
       parametersOf(parse(yaciParameters, await http.get("/epochs/latest/parameters"), "the protocol parameters")),
-    accounts: async ({ network }, wanted) => {
-      const distinct = [...new Map(wanted.map((one) => [`${one.kind} ${one.hash}`, one])).values()];
-      return await mapParallel(distinct, PARALLEL, async (credential: Credential) => {
-        const answer = await http.get(`/accounts/${addressText(rewardAddress(network.id, credential))}`);
-        const { withdrawable_amount, pool_id } = parse(stakeAccount, answer, "an account");
-        const [rewards, pool] = [withdrawable_amount ?? 0n, pool_id ? poolOf(pool_id) : undefined];
-        const registered = rewards > 0n || pool !== undefined;
-        return { credential, registered, rewards, deposit: undefined, pool, drep: undefined, incomplete: true };
-      });
-    },
+    accounts: ({ network }, wanted) => accountsOf(http, network.id, wanted),
     epoch: async (_known, { slot }) => {
       const eras = erasAt(await knownGenesis(), slot);
       const number = epochOfSlot(eras.history, Math.max(0, slot));
@@ -173,6 +128,80 @@ export function yaciDialect(http: BlockfrostHttp, magic: number, admin?: Blockfr
       return { hash, systemStart, activeSlots, securityParameter, epochLength, slotLength, maxSupply };
     },
   };
+}
+
+async function blockOf(
+  http: BlockfrostHttp,
+  name: string | number,
+  signal?: AbortSignal,
+): Promise<BlockDocument | undefined> {
+  const answer = await http.find(`/blocks/${name}`, signal);
+  return answer === undefined ? undefined : parse(blockDocument, answer, "a block");
+}
+
+async function bytesOf(http: BlockfrostHttp, hash: string, signal?: AbortSignal): Promise<Uint8Array> {
+  try {
+    return await http.bytes(`/blocks/${hash}/cbor`, signal);
+  } catch (error) {
+    if (!hasFailed(error, "absent") || await blockOf(http, hash, signal) === undefined) throw error;
+    throw blockfrostError("lacking", `${http.where} has block ${hash} without its bytes: ${SAVE_CBOR}`);
+  }
+}
+
+async function scanned(
+  http: BlockfrostHttp,
+  hash: string,
+  signal?: AbortSignal,
+): Promise<{ bytes: Uint8Array; block: ScannedBlock }> {
+  const bytes = await bytesOf(http, hash, signal);
+  const block = scanOf(hash, bytes);
+  if (block.hash === hash) return { bytes, block };
+  throw blockfrostError("unusable", `The service returned another block than ${hash}.`);
+}
+
+async function unspentOf(
+  http: BlockfrostHttp,
+  refs: readonly OutRef[],
+  outputs: Parameters<Dialect["unspent"]>[1],
+): Promise<Utxo[]> {
+  const wanted = new Set(refs.map(refKey));
+  const addresses = new Set<string>();
+  for (let at = 0; at < refs.length; at += MOST_OUTPUTS) {
+    const keys = refs.slice(at, at + MOST_OUTPUTS).map(keyOf);
+    const answer = await http.post("/utxos", JSON.stringify(keys), "application/json");
+    for (const { owner_addr } of parse(outputsByKey, answer, "outputs")) {
+      const parsed = owner_addr ? parseAddress(owner_addr) : undefined;
+      if (parsed?.ok) addresses.add(parsed.value.hex);
+    }
+  }
+  const found = await mapParallel([...addresses], PARALLEL, (address) => outputs.atAddress(address));
+  return found.flat().filter(({ ref }) => wanted.has(refKey(ref)));
+}
+
+/** Why a transaction was refused: the node's rejection in hexadecimal, or a text. */
+function failuresIn(text: string, transaction: Uint8Array): ReturnType<Dialect["failures"]> {
+  const hex = text.trim().replace(/^"|"$/g, "");
+  try {
+    if (hex !== "" && isHex(hex)) return decodeRejection(fromHex(hex), transaction);
+  } catch (error) {
+    if (!(error instanceof CborError)) throw error;
+  }
+  return decodeRefusal(text);
+}
+
+async function accountsOf(
+  http: BlockfrostHttp,
+  network: NetworkId,
+  wanted: readonly Credential[],
+): Promise<readonly StakeAccount[]> {
+  const distinct = [...new Map(wanted.map((one) => [`${one.kind} ${one.hash}`, one])).values()];
+  return await mapParallel(distinct, PARALLEL, async (credential: Credential) => {
+    const answer = await http.get(`/accounts/${addressText(rewardAddress(network, credential))}`);
+    const { withdrawable_amount, pool_id } = parse(stakeAccount, answer, "an account");
+    const [rewards, pool] = [withdrawable_amount ?? 0n, pool_id ? poolOf(pool_id) : undefined];
+    const registered = rewards > 0n || pool !== undefined;
+    return { credential, registered, rewards, deposit: undefined, pool, drep: undefined, incomplete: true };
+  });
 }
 
 const SAVE_CBOR = "a Yaci Store has to save the CBOR of blocks (store.blocks.save-cbor=true).";
