@@ -80,6 +80,11 @@ export function devnetCommands(program: Command): void {
     output.value(String(answer.epoch), answer);
   }).option("--blocks <n>", "blocks to make in each epoch that ends", wholeNumber(0, 1_000));
 
+  rollbackCommands(parent);
+  snapshotCommands(parent);
+}
+
+function rollbackCommands(parent: Command): void {
   defineArgument(
     parent,
     {
@@ -109,8 +114,6 @@ export function devnetCommands(program: Command): void {
     const tip = await devnet.reset();
     output.value(String(tip.height), { tip });
   });
-
-  snapshotCommands(parent);
 }
 
 function snapshotCommands(parent: Command): void {

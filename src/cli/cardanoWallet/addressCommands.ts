@@ -166,6 +166,11 @@ export function addressCommands(group: Command, context: Context): void {
       put(context, addressText(pointerAddress(network, payment, { slot, transaction, certificate })));
     });
 
+  bootstrapCommand(group, context);
+  inspectCommand(group, context);
+}
+
+function bootstrapCommand(group: Command, context: Context): void {
   addCommand(
     group,
     "bootstrap",
@@ -190,7 +195,7 @@ export function addressCommands(group: Command, context: Context): void {
           command.error("error: Byron derivation path must describe 2 levels (e.g. 0H/0H)");
         }
         const magic = options.networkTag === MAINNET_MAGIC ? undefined : options.networkTag;
-        const { node } = readExtended(await prompts.all("Please enter the public key: "), ["addr"], ["public"]);
+        const { node } = readExtended(await context.prompts.all("Please enter the public key: "), ["addr"], ["public"]);
         const key = writeXpub(node);
         const hex = path && options.root !== undefined
           ? randomAddress({ pathKey: byronPathKey(options.root), path, key, magic })
@@ -198,7 +203,9 @@ export function addressCommands(group: Command, context: Context): void {
         put(context, toBase58(fromHex(hex)));
       },
     );
+}
 
+function inspectCommand(group: Command, context: Context): void {
   addCommand(
     group,
     "inspect",
@@ -211,7 +218,7 @@ export function addressCommands(group: Command, context: Context): void {
       rootPublicKey,
     )
     .action(async ({ root }: { root?: string }) => {
-      const address = readAnyAddress(await prompts.all("Please enter the address: "));
+      const address = readAnyAddress(await context.prompts.all("Please enter the address: "));
       putLine(context, prettyJson({ ...inspect(address), ...decryptedPath(address, root) }));
     });
 }

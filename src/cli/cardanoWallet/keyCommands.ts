@@ -28,7 +28,6 @@ export function keyCommands(program: Command, context: Context): void {
   const group = addGroup(program, "key", "About public/private keys");
   fromPhraseCommand(group, context);
   childCommand(group, context);
-  const read = () => context.prompts.all("Please enter the key: ");
 
   encodings(addCommand(
     group,
@@ -39,7 +38,7 @@ export function keyCommands(program: Command, context: Context): void {
     .addOption(new Option("--with-chain-code", "the extended public key (default)").conflicts("withoutChainCode"))
     .option("--without-chain-code", "the public key alone")
     .action(async (options: EncodingOptions & { withoutChainCode?: true }) => {
-      const key = readExtended(await read(), KEY_NAMES, ["private"]);
+      const key = readExtended(await readKey(context), KEY_NAMES, ["private"]);
       const { key: bytes, chainCode } = publicSide(key);
       const short = options.withoutChainCode === true;
       const whole = short ? bytes : fromHex(writeXpub({ key: bytes, chainCode }));
@@ -56,7 +55,7 @@ export function keyCommands(program: Command, context: Context): void {
     .option("--signing-key", "the signing key, in bech32")
     .action(async ({ chainCode, signingKey }: { chainCode?: true; signingKey?: true }, command: Command) => {
       if (!chainCode && !signingKey) command.error("error: one of --chain-code and --signing-key is required");
-      const { name, node } = readExtended(await read(), KEY_NAMES, ["private"]);
+      const { name, node } = readExtended(await readKey(context), KEY_NAMES, ["private"]);
       put(context, chainCode ? toHex(node.chainCode) : encodeText(node.key, prefixOf(name, "private", true), "bech32"));
     });
 
@@ -67,13 +66,20 @@ export function keyCommands(program: Command, context: Context): void {
     "cat root.prv | cardano-wallet key inspect",
   )
     .action(async () => {
-      const { kind, node } = readExtended(await read(), KEY_NAMES, ["private", "public"]);
+      const { kind, node } = readExtended(await readKey(context), KEY_NAMES, ["private", "public"]);
       putLine(
         context,
         prettyJson({ key_type: kind, chain_code: toHex(node.chainCode), extended_key: toHex(node.key) }),
       );
     });
 
+  hashCommand(group, context);
+  walletIdCommand(group, context);
+}
+
+const readKey = ({ prompts }: Context) => prompts.all("Please enter the key: ");
+
+function hashCommand(group: Command, context: Context): void {
   const hashed = KEY_NAMES.filter((name) => !/^(root|acct)/.test(name));
   encodings(addCommand(
     group,
@@ -84,14 +90,16 @@ export function keyCommands(program: Command, context: Context): void {
     .option("--cip-0105", "hashes of governance keys in the older form, such as drep_vkh1…")
     .action(async (options: EncodingOptions & { cip0105?: true }) => {
       const allowed = hashed.flatMap((name) => [`${name}_vk`, `${name}_xvk`]);
-      const { prefix, bytes } = readPrefixed(await read(), allowed);
+      const { prefix, bytes } = readPrefixed(await readKey(context), allowed);
       const length = prefix.endsWith("_xvk") ? 64 : 32;
       if (bytes.length !== length) throw new CliError(`data should be a ${length}-byte public key.`);
       const name = prefix.replace(/_x?vk$/, "");
       const text = keyHashText(blake2b224(bytes.subarray(0, 32)), name, options.cip0105 === true);
       put(context, encodeText(text.bytes, text.prefix, encodingOf(options)));
     });
+}
 
+function walletIdCommand(group: Command, context: Context): void {
   addCommand(
     group,
     "walletid",
@@ -103,7 +111,7 @@ export function keyCommands(program: Command, context: Context): void {
     .option("--staking <TEMPLATE>", "the delegation script of a shared wallet", checked(parseTemplate))
     .action(
       async ({ spending, staking }: Record<"spending" | "staking", ReturnType<typeof parseTemplate> | undefined>) => {
-        const key = readExtended(await read(), ["root", "acct", "acct_shared"], ["private", "public"]);
+        const key = readExtended(await readKey(context), ["root", "acct", "acct_shared"], ["private", "public"]);
         const xpub = writeXpub(publicSide(key));
         if (key.name !== "acct_shared") return put(context, walletId(fromHex(xpub)));
         if (spending === undefined) {
@@ -132,7 +140,7 @@ function childCommand(group: Command, context: Context): void {
     .option("--legacy", "derive as random wallets of Byron do, as is done for two indices from a root key")
     .action(async (path: readonly number[], options: EncodingOptions & { legacy?: true }) => {
       const parents = ["root", "acct", "root_shared", "acct_shared"];
-      const text = await context.prompts.all("Please enter the key: ");
+      const text = await readKey(context);
       const parent = readExtended(text, parents, ["private", "public"]);
       const child = childOf(parent, path, options.legacy === true);
       const { key, chainCode } = child.node;

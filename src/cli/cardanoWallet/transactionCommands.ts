@@ -46,44 +46,7 @@ const EXAMPLE_HASH = "1423856bc91c49e928f6f30f4e8d665d53eb4ab6028bd0ac971809d514
 /** Adds `transaction`. */
 export function transactionCommands(program: Command, context: Context): void {
   const group = addGroup(program, "transaction", "About transactions");
-  const payments = (name: string, summary: string) =>
-    addRequest(
-      group,
-      name,
-      summary,
-      `cardano-wallet transaction ${name} ${EXAMPLE_ID} --payment 1000000@addr1… --ttl 7200s`,
-    )
-      .argument(...WALLET)
-      .requiredOption("--payment <PAYMENT>", "amount and address, separated by @; for each payment once", readPayment)
-      .option("--metadata <JSON>", "transaction metadata as a JSON object, in the form of the API", readMetadata)
-      .option(
-        "--ttl <DURATION>",
-        "time-to-live in seconds with a trailing 's'. Default is 7200s (2 hours).",
-        readSeconds,
-      );
-  const bodyOf = ({ payment, metadata, ttl }: PaymentOptions) => ({
-    payments: payment,
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(ttl === undefined ? {} : { time_to_live: { quantity: ttl, unit: "second" } }),
-  });
-
-  payments("create", "Create and submit a new transaction")
-    .action(async (id: string, options: PaymentOptions) => {
-      // an unknown wallet is refused before the prompt
-      const wallet = await findWallet(options, id);
-      const passphrase = await context.prompts.secret("Please enter your passphrase: ", readPassphrase);
-      const body = { ...bodyOf(options), passphrase };
-      await sendAndPrint(context, options, { method: "POST", path: `${wallet}/transactions`, body });
-    });
-  payments("fees", "Estimate fees for a transaction")
-    .action((id: string, options: PaymentOptions) =>
-      sendOnAndPrint(
-        context,
-        options,
-        id,
-        (wallet) => ({ method: "POST", path: `${wallet}/payment-fees`, body: bodyOf(options) }),
-      )
-    );
+  paymentCommands(group, context);
 
   addRequest(
     group,
@@ -137,4 +100,45 @@ export function transactionCommands(program: Command, context: Context): void {
       const query = { "simple-metadata": simpleMetadata };
       return sendOnAndPrint(context, options, id, (wallet) => ({ path: `${wallet}/transactions/${hash}`, query }));
     });
+}
+
+function paymentCommands(group: Command, context: Context): void {
+  const payments = (name: string, summary: string) =>
+    addRequest(
+      group,
+      name,
+      summary,
+      `cardano-wallet transaction ${name} ${EXAMPLE_ID} --payment 1000000@addr1… --ttl 7200s`,
+    )
+      .argument(...WALLET)
+      .requiredOption("--payment <PAYMENT>", "amount and address, separated by @; for each payment once", readPayment)
+      .option("--metadata <JSON>", "transaction metadata as a JSON object, in the form of the API", readMetadata)
+      .option(
+        "--ttl <DURATION>",
+        "time-to-live in seconds with a trailing 's'. Default is 7200s (2 hours).",
+        readSeconds,
+      );
+  const bodyOf = ({ payment, metadata, ttl }: PaymentOptions) => ({
+    payments: payment,
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(ttl === undefined ? {} : { time_to_live: { quantity: ttl, unit: "second" } }),
+  });
+
+  payments("create", "Create and submit a new transaction")
+    .action(async (id: string, options: PaymentOptions) => {
+      // an unknown wallet is refused before the prompt
+      const wallet = await findWallet(options, id);
+      const passphrase = await context.prompts.secret("Please enter your passphrase: ", readPassphrase);
+      const body = { ...bodyOf(options), passphrase };
+      await sendAndPrint(context, options, { method: "POST", path: `${wallet}/transactions`, body });
+    });
+  payments("fees", "Estimate fees for a transaction")
+    .action((id: string, options: PaymentOptions) =>
+      sendOnAndPrint(
+        context,
+        options,
+        id,
+        (wallet) => ({ method: "POST", path: `${wallet}/payment-fees`, body: bodyOf(options) }),
+      )
+    );
 }
