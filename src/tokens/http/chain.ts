@@ -32,10 +32,9 @@ const AWAY = "`network_unreachable`, `index_behind`, `overloaded`, `deadline`, `
 
 /** Adds `/chain/…`. */
 export function chainRoutes(app: OpenAPIHono, service: TokenService): void {
-  const { store, port, builders, networkId, networkMagic, wake } = service;
-  const add = building(service);
+  const { port, networkId, networkMagic } = service;
 
-  add(app, "get", "/chain/parameters", {
+  building(service)(app, "get", "/chain/parameters", {
     summary: "The network and its protocol parameters, exactly",
     answer: api.chainParameters,
     refusals: { 503: "`network_unreachable`" },
@@ -55,6 +54,15 @@ export function chainRoutes(app: OpenAPIHono, service: TokenService): void {
       },
     };
   });
+
+  outputRoutes(app, service);
+  evaluationRoute(app, service);
+}
+
+/** Outputs of an address, by reference, and of a token. */
+function outputRoutes(app: OpenAPIHono, service: TokenService): void {
+  const { store, port, networkId, wake } = service;
+  const add = building(service);
 
   add(app, "get", "/chain/outputs/:address", {
     summary: "Outputs of an address that can be spent",
@@ -125,6 +133,11 @@ export function chainRoutes(app: OpenAPIHono, service: TokenService): void {
     const pending = chain.includes(utxo.ref.txHash);
     return { at: pointView(at), outputs: [outputView({ ...utxo, pending })] };
   });
+}
+
+/** The units that the scripts of a transaction take. */
+function evaluationRoute(app: OpenAPIHono, service: TokenService): void {
+  const { port, builders } = service;
 
   addEndpoint({ ...PLAIN, limits: { bytes: api.EVALUATE_BYTES } }, app, "post", "/chain/evaluate", {
     summary: "Measure the scripts of a transaction",
