@@ -3,6 +3,7 @@
  * a reference, and many changes are divided among several events.
  */
 import { isWellFormed, toHex, utf8 } from "#src/base/bytes.ts";
+import { elementAt } from "#src/base/present.ts";
 import { operationOf } from "#src/tokens/index/read.ts";
 import { bytes, text } from "#src/tokens/index/rows.ts";
 import { bytesText } from "#src/contract/text.ts";
@@ -68,7 +69,7 @@ export function partsOf(changes: readonly EventChange[]): [readonly EventChange[
   let room = MOST_CHANGES;
   for (const change of changes) {
     const size = sizeOf(change) + 1;
-    const last = parts[parts.length - 1]!;
+    const last = elementAt(parts, parts.length - 1);
     if (size > room && last.length > 0) {
       parts.push([change]);
       room = MOST_CHANGES - size;

@@ -3,6 +3,7 @@
  * no UTF-8.
  */
 import { fromUtf8, toHex, utf8 } from "#src/base/bytes.ts";
+import { elementAt } from "#src/base/present.ts";
 
 export interface FoldedBytes {
   /** Regular expression of PostgreSQL for hexadecimal digits of bytes that have these within. */
@@ -20,8 +21,10 @@ export function foldedBytes(bytes: Uint8Array): FoldedBytes {
   // of bytes that are no UTF-8 only letters in ASCII have a case
   const forms = text === undefined ? [...bytes].map(formsOfByte) : [...text].map(formsOfCharacter);
   const digits = forms.map((all) => [...new Set(all.map(toHex))]);
-  const groups = digits.map((all) => all.length === 1 ? all[0]! : `(?:${all.join("|")})`);
-  const parts = forms.map((all) => all.every(isPlain) ? escaped(all[0]![0]!) : "\0").join("").split("\0");
+  const groups = digits.map((all) => all.length === 1 ? all.join() : `(?:${all.join("|")})`);
+  const parts = forms.map((all) => all.every(isPlain) ? escaped(elementAt(elementAt(all, 0), 0)) : "\0").join("").split(
+    "\0",
+  );
   return {
     // pairs of digits before it: half a byte is no match
     expression: `^(?:..)*?${groups.join("")}`,
@@ -36,6 +39,6 @@ const formsOfCharacter = (character: string): Uint8Array[] =>
   [character.toLowerCase(), character, character.toUpperCase()].map(utf8);
 
 /** Whether bytes are one character in ASCII that the form has as it is, but for a backslash, which it doubles. */
-const isPlain = (bytes: Uint8Array): boolean => bytes.length === 1 && bytes[0]! > 0 && bytes[0]! < 0x80;
+const isPlain = (bytes: Uint8Array): boolean => bytes.length === 1 && bytes.every((byte) => byte > 0 && byte < 0x80);
 
 const escaped = (byte: number): string => byte === 0x5c ? "\\\\" : String.fromCharCode(byte);
