@@ -1,6 +1,8 @@
 /** The page of the wallet service: longer tasks, all of its views, and a thousand wallets. */
 /// <reference lib="dom" />
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
@@ -197,7 +199,10 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     const { passed, transaction } = await handOver();
     const [download] = await Promise.all([page.waitForEvent("download"), press(page, "Save as a file")]);
     expect(download.suggestedFilename()).toMatch(/^transaction-[0-9a-f]{8}\.txt$/);
-    expect(await readFile(await download.path(), "utf8")).toBe(passed);
+    const saved = path.join(tmpdir(), `arbor-${crypto.randomUUID()}.txt`);
+    await download.saveAs(saved);
+    expect(await readFile(saved, "utf8")).toBe(passed);
+    await rm(saved);
     // the same transaction without signatures, and another one, are refused
     await field(page, "Signed transaction").fill(passed);
     await press(page, "Send to the network");

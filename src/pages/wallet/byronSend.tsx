@@ -46,10 +46,11 @@ export const feeOf = ({ inputs, outputs, change }: Pick<CoinSelection, "inputs" 
 export async function planByron(id: string, payments: readonly RequestedPayment[]): Promise<ByronPlan> {
   const path = `/byron-wallets/${id}`;
   const body = { payments: paymentBodies(payments) };
+  // a random wallet's coins are selected for clients that send `coin_control`
   const select = (chosen: object) =>
     send<CoinSelection>("POST", `${path}/coin-selections/random`, { ...body, ...chosen });
   try {
-    const { inputs, change: [first] } = await select({});
+    const { inputs, change: [first] } = await select({ coin_control: {} });
     const chosen = {
       coin_control: { inputs: inputs.map(({ id, index }) => ({ id, index })), only: true },
       ...(first ? { change_address: { address: first.address } } : {}),

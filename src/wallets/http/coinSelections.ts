@@ -42,13 +42,16 @@ export function selectionRoutes(app: OpenAPIHono, service: WalletService, served
         operation: "byronSelectCoins",
         body: api.byronSelectBody,
         refusals: {
-          403: `${BUILD[403]}; \`invalid_wallet_type\`: for a random wallet, of which no other program can sign`,
+          403: `${
+            BUILD[403]
+          }; \`invalid_wallet_type\`: for a random wallet, of which no other program can sign; with the extension \`coin_control\` it is previewed`,
         },
       },
       async ({ params, body }) => {
         const row = await service.wallet(params.walletId, ...served.kinds);
         const intent = await byronIntent(body, service);
-        if (row.kind === "random") throw notSequential();
+        // a client that knows the extension previews what the service itself will send
+        if (row.kind === "random" && body.coin_control === undefined) throw notSequential();
         return await selected(row.id, async () => intent);
       },
     );

@@ -221,7 +221,7 @@ describe("events, pages and idempotent requests", () => {
     expect((await client.joinPool(mine, pool!.id, PASSPHRASE, "join")).id).toBe(joined.id);
     expect(await scenario.refused(client.joinPool(mine, pool!.id, PASSPHRASE))).toEqual([
       403,
-      "pool_already_joined_same_vote",
+      "pool_already_joined",
     ]);
     const voted = await client.joinDrep(mine, "no_confidence", PASSPHRASE, "vote");
     await scenario.blocks();

@@ -122,6 +122,14 @@ describe("a random wallet", () => {
       message:
         "I cannot derive new address for this wallet type. Make sure to use a sequential wallet style, like Icarus.",
     });
+    // the extension previews the service's own payment
+    const previewed = { payments: [{ address, amount: lovelace(ADA) }], coin_control: {} };
+    const preview = await client.send<{ inputs: { id: string }[] }>(
+      "POST",
+      `/${BYRON}/${id}/coin-selections/random`,
+      previewed,
+    );
+    expect(preview.inputs.map((one) => one.id)).toEqual([sent.id]);
   });
 
   it("is restored from its words; created and unused addresses are imported", async () => {
