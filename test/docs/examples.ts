@@ -5,6 +5,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
+import { cageScript } from "#src/contract/script.ts";
 import type { Arbor } from "../support/service/arbor.ts";
 import { signerEnv } from "../support/service/signerClient.ts";
 import { fund, http, land, User } from "../support/service/user.ts";
@@ -94,6 +95,11 @@ async function recordTokens({ tokens, devnet }: Arbor, record: RecordExample): P
   await record("GET /token/{tokenId}/facts/{key}", { tokenId, key: "planet" });
   await record("GET /token/{tokenId}/facts/", { tokenId, encoding: "hex" });
 
+  await record("GET /chain/parameters", {});
+  await record("GET /chain/outputs/{address}", { address });
+  await record("GET /chain/assets/{asset}", { asset: cageScript.hash + tokenId });
+  await record("POST /chain/outputs", {}, { outputRefs: [`${txHash}-0`] });
+
   const change = { key: "planet", oldValue: "Earth" };
   await record("POST /transaction/{address}/request-delete/{tokenId}", ofToken, change);
   const update = await record("POST /transaction/{address}/request-update/{tokenId}", ofToken, {
@@ -101,6 +107,8 @@ async function recordTokens({ tokens, devnet }: Arbor, record: RecordExample): P
     value: "Mars",
   });
   const outputRef = `${await landed(update.unsignedTransaction)}-0`;
+  const applied = await apply(outputRef);
+  await record("POST /chain/evaluate", {}, { transaction: applied.unsignedTransaction });
   await record("GET /transaction/{address}/retract-change/{outputRef}", { address, outputRef });
   await record("GET /transaction/{address}/transfer-token/{tokenId}", { ...ofToken, to: next.address });
   await record("GET /transaction/{address}/end-token/{tokenId}", ofToken);
