@@ -11,8 +11,11 @@ import { serverAccount } from "#src/embedded/postgres/account.ts";
 import { findBinaries } from "#src/embedded/postgres/binaries.ts";
 import { findPostgres, startInstalledServer } from "../support/infra/postgresServer.ts";
 
-/** One worker: a stock server has 100 connections, of which a service takes up to 40 at a time of load. */
-const RUN = ["run", "-A", "npm:vitest", "run", "--project", "system", "--maxWorkers=1", "--reporter=dot"];
+/**
+ * One file at a time: a stock server has 100 connections, of which a service takes up to 40 at a time of load. The project's
+ * own number of workers has precedence over `--maxWorkers`.
+ */
+const RUN = ["run", "-A", "npm:vitest", "run", "--project", "system", "--no-file-parallelism", "--reporter=dot"];
 const HOUR_MS = 3_600_000;
 
 describe("the system tests pass", () => {
