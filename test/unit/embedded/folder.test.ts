@@ -43,7 +43,8 @@ describe("processes", () => {
     expect(started).toBeDefined();
     expect(startTimeOf(pid)).toBe(started);
     expect(started).not.toBe(startTimeOf(process.pid));
-    expect(commandOf(pid)?.at(-1)).toBe("30");
+    // until the child has become its program it has no command line
+    await expect.poll(() => commandOf(pid)?.at(-1), { timeout: 10_000 }).toBe("30");
     expect(await waitForEnd(pid, 50)).toBe(false);
     expect(signal(pid, "SIGSTOP") && signal(pid, "SIGCONT") && signal(pid, "SIGKILL")).toBe(true);
     expect(await waitForEnd(pid, 5_000)).toBe(true);
