@@ -104,14 +104,15 @@ export async function startRebuild(
 }
 
 async function rebuild(options: RebuildOptions, id: string): Promise<void> {
-  const { store: { sql }, bus, log } = options;
-  let written = false;
   for (const waitMs of FORGOTTEN_MS) {
-    written = await writeAll(options, id, waitMs);
-    if (written) break;
-    log.info("the server still knows the messages that a stream had: the rebuild begins again", { waitMs });
+    if (await writeAll(options, id, waitMs)) return await openStreams(options);
+    options.log.info("the server still knows the messages that a stream had: the rebuild begins again", { waitMs });
   }
-  if (!written) throw new Error("the server does not forget the messages that the stream had");
+  throw new Error("the server does not forget the messages that the stream had");
+}
+
+/** Has the streams take the messages of workers again. */
+async function openStreams({ store: { sql }, bus, log }: RebuildOptions): Promise<void> {
   for (const [stream, subjects] of Object.entries(STREAMS)) {
     const created = await update(bus, stream, ({ subject_transform: _, metadata, ...config }) => {
       const { [REBUILDING]: _rebuilding, ...kept } = isObject(metadata) ? metadata : {};
