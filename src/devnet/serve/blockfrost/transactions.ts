@@ -39,10 +39,11 @@ export function transactionOperations({ devnet: { genesis }, store }: Blockfrost
   return [
     get(
       "/txs/{hash}",
-      ({ hash }) => aboutTransaction(store, hash, (transaction, sql) => summaryOf(genesis, transaction, sql)),
+      aboutTransaction(store, (transaction, sql) => summaryOf(genesis, transaction, sql)),
     ),
-    get("/txs/{hash}/utxos", ({ hash }) =>
-      aboutTransaction(store, hash, async (transaction, sql) => {
+    get(
+      "/txs/{hash}/utxos",
+      aboutTransaction(store, async (transaction, sql) => {
         const body = bodyOf(transaction);
         const spent = body ? spentBy(transaction, body) : [];
         const references = transaction.valid ? body?.references ?? [] : [];
@@ -83,7 +84,8 @@ export function transactionOperations({ devnet: { genesis }, store }: Blockfrost
               : []),
           ],
         };
-      })),
+      }),
+    ),
   ];
 }
 
@@ -93,62 +95,60 @@ export function transactionStakeOperations({ devnet: { genesis }, store }: Block
   return [
     get(
       "/txs/{hash}/stakes",
-      ({ hash }) =>
-        certificatesIn(store, hash, ["register", "deregister"], ({ cert_index, kind, credential }) => ({
-          cert_index,
-          address: account(credential ?? ""),
-          registration: kind === "register",
-        })),
+      certificatesIn(store, ["register", "deregister"], ({ cert_index, kind, credential }) => ({
+        cert_index,
+        address: account(credential ?? ""),
+        registration: kind === "register",
+      })),
     ),
     get(
       "/txs/{hash}/delegations",
-      ({ hash }) =>
-        certificatesIn(store, hash, ["delegate"], ({ cert_index, credential, pool, epoch }) => ({
-          index: cert_index,
-          cert_index,
-          address: account(credential ?? ""),
-          pool_id: textOfPool(pool ?? ""),
-          active_epoch: epoch,
-        })),
+      certificatesIn(store, ["delegate"], ({ cert_index, credential, pool, epoch }) => ({
+        index: cert_index,
+        cert_index,
+        address: account(credential ?? ""),
+        pool_id: textOfPool(pool ?? ""),
+        active_epoch: epoch,
+      })),
     ),
-    get("/txs/{hash}/withdrawals", ({ hash }) =>
-      aboutTransaction(store, hash, async (transaction) => {
+    get(
+      "/txs/{hash}/withdrawals",
+      aboutTransaction(store, async (transaction) => {
         const { withdrawals = [] } = (transaction.valid ? bodyOf(transaction) : undefined) ?? {};
         return withdrawals.map(({ account: { network, credential }, amount }) => ({
           address: addressText(rewardAddress(network, credential)),
           amount: String(amount),
         }));
-      })),
+      }),
+    ),
     // rewards were moved by certificates until Babbage only
-    get("/txs/{hash}/mirs", ({ hash }) => aboutTransaction(store, hash, async () => [])),
+    get("/txs/{hash}/mirs", aboutTransaction(store, async () => [])),
     get(
       "/txs/{hash}/pool_updates",
-      ({ hash }) =>
-        certificatesIn(store, hash, ["pool"], ({ cert_index, pool, epoch, cbor }) => {
-          const terms = poolTerms(new Uint8Array(cbor));
-          return {
-            cert_index,
-            pool_id: textOfPool(pool ?? ""),
-            vrf_key: terms.vrf,
-            pledge: String(terms.pledge),
-            margin_cost: Number(terms.margin.numerator) / Number(terms.margin.denominator),
-            fixed_cost: String(terms.cost),
-            reward_account: addressText(rewardAddress(terms.account.network, terms.account.credential)),
-            owners: terms.owners.map((owner) => account(`k${owner}`)),
-            metadata: poolMetadata(genesis, terms.metadata),
-            relays: terms.relays.map(relayDocument),
-            active_epoch: epoch,
-          };
-        }),
+      certificatesIn(store, ["pool"], ({ cert_index, pool, epoch, cbor }) => {
+        const terms = poolTerms(new Uint8Array(cbor));
+        return {
+          cert_index,
+          pool_id: textOfPool(pool ?? ""),
+          vrf_key: terms.vrf,
+          pledge: String(terms.pledge),
+          margin_cost: Number(terms.margin.numerator) / Number(terms.margin.denominator),
+          fixed_cost: String(terms.cost),
+          reward_account: addressText(rewardAddress(terms.account.network, terms.account.credential)),
+          owners: terms.owners.map((owner) => account(`k${owner}`)),
+          metadata: poolMetadata(genesis, terms.metadata),
+          relays: terms.relays.map(relayDocument),
+          active_epoch: epoch,
+        };
+      }),
     ),
     get(
       "/txs/{hash}/pool_retires",
-      ({ hash }) =>
-        certificatesIn(store, hash, ["retire"], ({ cert_index, pool, epoch }) => ({
-          cert_index,
-          pool_id: textOfPool(pool ?? ""),
-          retiring_epoch: epoch,
-        })),
+      certificatesIn(store, ["retire"], ({ cert_index, pool, epoch }) => ({
+        cert_index,
+        pool_id: textOfPool(pool ?? ""),
+        retiring_epoch: epoch,
+      })),
     ),
   ];
 }
@@ -158,83 +158,74 @@ export function transactionContentOperations({ store }: BlockfrostService): Oper
   return [
     get(
       "/txs/{hash}/metadata",
-      ({ hash }) =>
-        aboutTransaction(
-          store,
-          hash,
-          async (transaction, sql) =>
-            (await reads.readMetadata(sql, transaction)).map((value) => ({
-              label: value.label,
-              json_metadata: jsonOfMetadata(value),
-            })),
-        ),
+      aboutTransaction(store, async (transaction, sql) =>
+        (await reads.readMetadata(sql, transaction)).map((value) => ({
+          label: value.label,
+          json_metadata: jsonOfMetadata(value),
+        }))),
     ),
     get(
       "/txs/{hash}/metadata/cbor",
-      ({ hash }) =>
-        aboutTransaction(
-          store,
-          hash,
-          async (transaction, sql) =>
-            (await reads.readMetadata(sql, transaction)).map((value) => ({
-              label: value.label,
-              ...cborMembers(value),
-            })),
-        ),
+      aboutTransaction(store, async (transaction, sql) =>
+        (await reads.readMetadata(sql, transaction)).map((value) => ({
+          label: value.label,
+          ...cborMembers(value),
+        }))),
     ),
     get(
       "/txs/{hash}/redeemers",
-      ({ hash }) =>
-        aboutTransaction(
-          store,
-          hash,
-          async (transaction, sql) =>
-            (await reads.readRedeemers(sql, transaction)).map((redeemer) => ({
-              tx_index: redeemer.index,
-              purpose: redeemer.purpose,
-              script_hash: redeemer.script_hash,
-              redeemer_data_hash: redeemer.data_hash,
-              datum_hash: redeemer.data_hash,
-              unit_mem: String(redeemer.memory),
-              unit_steps: String(redeemer.steps),
-              fee: String(redeemer.fee),
-            })),
-        ),
+      aboutTransaction(
+        store,
+        async (transaction, sql) =>
+          (await reads.readRedeemers(sql, transaction)).map((redeemer) => ({
+            tx_index: redeemer.index,
+            purpose: redeemer.purpose,
+            script_hash: redeemer.script_hash,
+            redeemer_data_hash: redeemer.data_hash,
+            datum_hash: redeemer.data_hash,
+            unit_mem: String(redeemer.memory),
+            unit_steps: String(redeemer.steps),
+            fee: String(redeemer.fee),
+          })),
+      ),
     ),
-    get("/txs/{hash}/required_signers", ({ hash }) =>
-      aboutTransaction(store, hash, async (transaction) => {
+    get(
+      "/txs/{hash}/required_signers",
+      aboutTransaction(store, async (transaction) => {
         const { signers = [] } = (transaction.valid ? bodyOf(transaction) : undefined) ?? {};
         return signers.map((witness_hash) => ({ witness_hash }));
-      })),
-    get("/txs/{hash}/cbor", ({ hash }) =>
-      aboutTransaction(store, hash, async ({ cbor }) => {
+      }),
+    ),
+    get(
+      "/txs/{hash}/cbor",
+      aboutTransaction(store, async ({ cbor }) => {
         if (!cbor) throw notFound();
         return { cbor: toHex(new Uint8Array(cbor)) };
-      })),
+      }),
+    ),
   ];
 }
 
-/** Reads something about a transaction at the state of the database in which it is found. */
+/** Answers with what is read about a transaction, at the state of the database in which it is found. */
 function aboutTransaction<T>(
   store: BlockfrostService["store"],
-  hash: string,
   read: (transaction: reads.IndexedTransaction, sql: Queries) => Promise<T>,
-): Promise<T> {
-  return atOneState(store, async (sql) => {
-    const transaction = await reads.readTransaction(sql, hash.toLowerCase());
-    if (!transaction) throw notFound();
-    return await read(transaction, sql);
-  });
+) {
+  return ({ hash }: { readonly hash: string }): Promise<T> =>
+    atOneState(store, async (sql) => {
+      const transaction = await reads.readTransaction(sql, hash.toLowerCase());
+      if (!transaction) throw notFound();
+      return await read(transaction, sql);
+    });
 }
 
 /** A list of the certificates of some kinds that took effect. */
 function certificatesIn<T>(
   store: BlockfrostService["store"],
-  hash: string,
   kinds: readonly string[],
   view: (certificate: reads.IndexedCertificate) => T,
-): Promise<T[]> {
-  return aboutTransaction(store, hash, async (transaction, sql) => {
+) {
+  return aboutTransaction(store, async (transaction, sql) => {
     const all = await reads.readCertificates(sql, transaction);
     return all.filter(({ kind }) => kinds.includes(kind)).map(view);
   });
