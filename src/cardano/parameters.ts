@@ -12,6 +12,9 @@ export interface Units {
   readonly steps: bigint;
 }
 
+/** Names of the Plutus languages in parameters, by the numbers that `costModels` has. */
+export const PLUTUS_LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"] as const;
+
 /** Protocol parameters. Amounts are lovelace, sizes bytes. */
 export interface Parameters {
   readonly protocolVersion: { readonly major: number; readonly minor: number };

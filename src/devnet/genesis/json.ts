@@ -11,11 +11,10 @@
 import { type Json, toJson } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
-import type { Ratio, Units } from "#src/cardano/parameters.ts";
+import { PLUTUS_LANGUAGES, type Ratio, type Units } from "#src/cardano/parameters.ts";
 import { type Genesis, genesisOutputs } from "#src/devnet/genesis/genesis.ts";
 import { DREP_ACTIVITY } from "#src/devnet/serve/nodeGenesis.ts";
 import templates from "./templates.json" with { type: "json" };
-import { LANGUAGES } from "#src/devnet/genesis/parametersJson.ts";
 
 export const ERAS = ["byron", "shelley", "alonzo", "conway"] as const;
 type GenesisEra = typeof ERAS[number];
@@ -168,7 +167,7 @@ function alonzo({ parameters }: Genesis): Json {
     costModels: { PlutusV1: first(V1_OF_ALONZO, costModels.get(0)) },
     extraConfig: {
       costModels: Object.fromEntries(
-        LANGUAGES.flatMap((name, language) => {
+        PLUTUS_LANGUAGES.flatMap((name, language) => {
           const model = costModels.get(language);
           return model ? [[name, [...model]]] : [];
         }),

@@ -3,16 +3,13 @@
  */
 import { isObject, type Json, messaged } from "#src/base/json.ts";
 import { elementAt } from "#src/base/present.ts";
-import type { Parameters } from "#src/cardano/parameters.ts";
+import { type Parameters, PLUTUS_LANGUAGES } from "#src/cardano/parameters.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-
-/** Names of Plutus languages, by their numbers in cost models. */
-export const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"];
 
 /** The JSON of parameters, to be written with `toJson`. */
 export function parametersToJson(parameters: Parameters): Json {
   const models = [...parameters.costModels].map(([language, costs]) =>
-    [elementAt(LANGUAGES, language), costs] as const
+    [elementAt(PLUTUS_LANGUAGES, language), costs] as const
   );
   return messaged({ ...parameters, costModels: Object.fromEntries(models) });
 }
@@ -53,7 +50,7 @@ function costModelsFromJson(json: Json): Parameters["costModels"] {
   return new Map(
     Object.entries(json).map(([name, costs]) => {
       if (!Array.isArray(costs)) throw new TypeError(`the cost model of ${name} is not a list`);
-      return [LANGUAGES.indexOf(name), costs.map(exactOf)];
+      return [PLUTUS_LANGUAGES.findIndex((one) => one === name), costs.map(exactOf)];
     }),
   );
 }

@@ -1,5 +1,6 @@
 /** The chain as programs see it that build their own transactions: parameters, outputs, units of scripts. */
 import { z } from "zod";
+import { PLUTUS_LANGUAGES } from "#src/cardano/parameters.ts";
 import { point as tip } from "#src/tokens/api/proofs.ts";
 import { addressText, flag, outputRef } from "#src/tokens/api/tokens.ts";
 
@@ -56,7 +57,7 @@ export const chainParameters = z.object({
       "Lovelace for each byte of reference scripts, 1.2 times as much for each further 25,600 bytes.",
     ),
     costModels: z.array(z.object({
-      language: z.enum(["PlutusV1", "PlutusV2", "PlutusV3"]),
+      language: z.enum(PLUTUS_LANGUAGES),
       costs: z.array(integer),
     })),
   }),

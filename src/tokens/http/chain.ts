@@ -9,6 +9,7 @@ import { readNewestToken } from "#src/tokens/pendingTokens.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { parseAddress } from "#src/cardano/address.ts";
+import { PLUTUS_LANGUAGES } from "#src/cardano/parameters.ts";
 import { CborError, decodeAll } from "#src/cardano/cbor.ts";
 import { parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -27,7 +28,6 @@ import { building, timeHeader, timeOf, tokenGone, type TokenService } from "#src
 import { answered, refusal } from "#src/tokens/http/status.ts";
 import { refRow, refText } from "#src/tokens/http/view.ts";
 
-const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"] as const;
 const AWAY = "`network_unreachable`, `index_behind`, `overloaded`, `deadline`, `crashed`";
 
 /** Adds `/chain/…`. */
@@ -47,7 +47,7 @@ export function chainRoutes(app: OpenAPIHono, service: TokenService): void {
       at: pointView(point),
       parameters: {
         ...parameters,
-        costModels: LANGUAGES.flatMap((language, i) => {
+        costModels: PLUTUS_LANGUAGES.flatMap((language, i) => {
           const costs = costModels.get(i);
           return costs ? [{ language, costs }] : [];
         }),

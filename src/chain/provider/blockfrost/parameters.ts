@@ -7,13 +7,12 @@
  * service's digits.
  */
 import type { z } from "zod";
-import type { Parameters } from "#src/cardano/parameters.ts";
+import { type Parameters, PLUTUS_LANGUAGES } from "#src/cardano/parameters.ts";
 import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { parametersDocument } from "#src/chain/provider/blockfrost/documents.ts";
 
 /** First protocol version of Conway. */
 const CONWAY = 9;
-const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"] as const;
 
 /** The parameters. Throws `BlockfrostError` for those of an era before Conway. */
 export function parametersOf(document: z.infer<typeof parametersDocument>): Parameters {
@@ -23,7 +22,7 @@ export function parametersOf(document: z.infer<typeof parametersDocument>): Para
       `The network has protocol version ${document.protocol_major_ver}; the oldest supported version is ${CONWAY}.`,
     );
   }
-  const models = LANGUAGES.flatMap((name, language) => {
+  const models = PLUTUS_LANGUAGES.flatMap((name, language) => {
     const model = document.cost_models_raw[name];
     return model ? [[language, model] as const] : [];
   });

@@ -1,5 +1,6 @@
 /** The documents of Yaci Store's own API that are not those of Blockfrost, as far as they are used. */
 import { z } from "zod";
+import { PLUTUS_LANGUAGES } from "#src/cardano/parameters.ts";
 import { costModelNames } from "#src/plutus/costModelNames.ts";
 import { count, hash, parametersDocument, whole } from "#src/chain/provider/blockfrost/documents.ts";
 
@@ -16,8 +17,6 @@ export const transactionDetails = z.object({ hash, block_height: count });
 export const outputsByKey = z.array(
   z.object({ tx_hash: hash, output_index: count, owner_addr: z.string().max(1_000).nullish() }),
 );
-
-const LANGUAGES = ["PlutusV1", "PlutusV2", "PlutusV3"];
 
 /**
  * The costs of a model in the ledger's order. The store names them as the ledger does, or numbers them ("000"); the
@@ -39,7 +38,7 @@ export const yaciParameters = parametersDocument.omit({ cost_models_raw: true })
 }).transform(({ cost_models, cost_models_raw, ...rest }, context) => {
   if (cost_models_raw) return { ...rest, cost_models_raw };
   const models: Record<string, bigint[]> = {};
-  for (const [language, name] of LANGUAGES.entries()) {
+  for (const [language, name] of PLUTUS_LANGUAGES.entries()) {
     const model = cost_models?.[name];
     if (!model) continue;
     const costs = orderedCosts(language, model);

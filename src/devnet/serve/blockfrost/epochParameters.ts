@@ -2,10 +2,10 @@
 import { concat, fromHex, utf8 } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { hash256 } from "#src/cardano/hash.ts";
-import type { Ratio } from "#src/cardano/parameters.ts";
+import { PLUTUS_LANGUAGES, type Ratio } from "#src/cardano/parameters.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
-import { LANGUAGES, parametersFromJson } from "#src/devnet/genesis/parametersJson.ts";
+import { parametersFromJson } from "#src/devnet/genesis/parametersJson.ts";
 import { protocolParameters } from "#src/devnet/serve/nodeGenesis.ts";
 import { costModelNames } from "#src/plutus/costModelNames.ts";
 
@@ -19,7 +19,7 @@ export function epochParametersDocument(
   const of = protocolParameters(parametersFromJson(parameters));
   const { poolThresholds, drepThresholds } = of;
   const models = [...of.costModels].flatMap(([language, costs]) => {
-    const name = LANGUAGES[language];
+    const name = PLUTUS_LANGUAGES[language];
     return name === undefined ? [] : [{ name, language, costs }];
   });
   return {

@@ -3,8 +3,7 @@ import { addressText, type Credential, rewardAddress } from "#src/cardano/addres
 import type { Action, ActionId } from "#src/cardano/conway/governance.ts";
 import type { ParameterChanges, ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
-import type { Ratio } from "#src/cardano/parameters.ts";
-import { LANGUAGES } from "#src/devnet/genesis/parametersJson.ts";
+import { PLUTUS_LANGUAGES, type Ratio } from "#src/cardano/parameters.ts";
 
 /** Blockfrost's names of the kinds of actions. */
 export const ACTION_TYPES: Readonly<Record<string, string>> = {
@@ -103,7 +102,9 @@ export function parametersDocument(changes: ParameterChanges): Record<string, un
 function valueOf(form: Form, value: ParameterValue | undefined): unknown {
   if (typeof value === "bigint") return form === "number" ? Number(value) : String(value);
   if (value instanceof Map) {
-    return Object.fromEntries([...value].map(([language, costs]) => [LANGUAGES[Number(language)] ?? language, costs]));
+    return Object.fromEntries(
+      [...value].map(([language, costs]) => [PLUTUS_LANGUAGES[Number(language)] ?? language, costs]),
+    );
   }
   return decimal(value as Ratio);
 }
