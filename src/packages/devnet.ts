@@ -226,7 +226,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<TestDevn
     setNext: async (next) => void await client.setNext(next),
     setMining: async (mode, blockMs) => void await client.setMining(mode, blockMs),
     rollback: (blocks, rollback) => client.rollback({ blocks }, rollback),
-    epochs: async (count = 1) => (await call<{ tip: DevnetTip }>(client.base, "POST", "/epochs", { count })).tip,
+    epochs: async (count = 1) => (await client.epochs(count)).tip,
     snapshot,
     withSnapshot: async (work) => {
       const before = await snapshot();
