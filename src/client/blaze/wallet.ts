@@ -22,8 +22,8 @@ export interface ArborWalletOptions {
  * Blaze's wallet over a Shelley wallet of an Arbor instance. All of its outputs pay, those of its pending transactions
  * included; change goes to its next unused address.
  *
- * Signing: the service has the keys and signs what it is given, as `transactions-sign` does: it does not check what the
- * transaction does. This wallet takes nothing but signatures from the answer, and only if they are of the same transaction.
+ * Signing: the wallet service holds the keys and signs every transaction that it receives (`transactions-sign`), without
+ * checking its effect. This wallet accepts only signatures from the answer, and only if they are of the same transaction.
  * Give it what Blaze has built here, or a `CheckedTransaction` by `signChecked`.
  *
  * @throws {ApiError} by every method, where the service refuses or does not respond.
