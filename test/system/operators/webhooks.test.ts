@@ -141,8 +141,12 @@ describe("webhooks", () => {
     expectInOrder(first(receiver));
     expect(receiver.taken.map(({ id }) => id).indexOf("account/bad:1")).toBeGreaterThan(0);
     await until("it is well again", async () => (await call("GET", `/webhooks/${receiver.id}`)).status === "active");
-    const { deliveries } = await call("GET", `/webhooks/${receiver.id}/deliveries`);
-    expect(deliveries.find(({ event }: { event: string }) => event === "account/bad:1")).toMatchObject({ attempts: 4 });
+    const bad = async () =>
+      (await call("GET", `/webhooks/${receiver.id}/deliveries`)).deliveries
+        .find(({ event }: { event: string }) => event === "account/bad:1");
+    // the receiver takes it before the delivery is noted; on a busy machine a good answer can be late, and is one attempt more
+    await until("the delivery is noted", async () => (await bad()).status === "delivered");
+    expect((await bad()).attempts).toBeGreaterThanOrEqual(4);
     expect(lines.some((line) => line.includes("a webhook fails"))).toBe(true);
   });
 
