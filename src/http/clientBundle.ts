@@ -1,7 +1,10 @@
-/** The client module for browsers: bundled on the first request, then kept in memory. */
+/** Modules for browsers: bundled on the first request, or beforehand where this is a package, then kept in memory. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { elementAt } from "#src/base/present.ts";
-import type { Failure, Result } from "#src/base/result.ts";
+import { type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Builders } from "#src/threads/builders.ts";
+import { BUNDLED, type BundleFile, type BundleInput } from "#src/threads/bundle.ts";
 import { etagOf } from "#src/http/etag.ts";
 import { memo } from "#src/http/memo.ts";
 import type { Page } from "#src/http/pages.ts";
@@ -11,9 +14,19 @@ const LONGEST_MS = 90_000;
 
 export type BundleResult = Result<Page, Failure>;
 
-/** Has a thread bundle a module (its URL) for browsers. */
+/** The files of a module's bundle: those that a package has, else a thread bundles them from the sources. */
+export async function bundledFiles(
+  builders: Pick<Builders, "run">,
+  input: BundleInput,
+): Promise<Result<readonly BundleFile[], Failure>> {
+  const packed = new URL(BUNDLED, input.entry);
+  if (existsSync(packed)) return ok(JSON.parse(await readFile(packed, "utf8")));
+  return await builders.run("bundle", input, { deadline: Date.now() + LONGEST_MS });
+}
+
+/** The bundle of a module (its URL) for browsers, as one file. */
 export async function bundleFor(builders: Pick<Builders, "run">, entry: string): Promise<BundleResult> {
-  const bundled = await builders.run("bundle", { entry }, { deadline: Date.now() + LONGEST_MS });
+  const bundled = await bundledFiles(builders, { entry });
   if (!bundled.ok) return bundled;
   const body = elementAt(bundled.value, 0).text;
   return { ok: true, value: { type: "text/javascript; charset=utf-8", body, etag: etagOf(body) } };

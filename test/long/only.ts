@@ -10,7 +10,6 @@ export const ONLY_LONG: readonly string[] = [
   "test/system/devnet/{blockfrostOracle,blockfrostScripts,epochs,explorerOracle,random}.test.ts",
   "test/system/embedded/{accounts,hostile,jetstreamLog}.test.ts",
   "test/system/node/states.test.ts",
-  "test/system/packages/devnet.test.ts",
   "test/system/runtime/events/{sequence,transition}.test.ts",
   "test/system/runtime/placement/placement.test.ts",
   "test/system/runtime/load.test.ts",
