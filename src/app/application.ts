@@ -3,9 +3,6 @@ import { type Log, reason } from "#src/base/log.ts";
 import { MAINNET_MAGIC, networkIdOf } from "#src/cardano/magic.ts";
 import { type AppContext, type Listening, type StartContext, StartError, type TestHooks } from "#src/app/context.ts";
 import { connect } from "#src/app/connections.ts";
-import { startDevnetRole } from "#src/app/devnetRole.ts";
-import { startEdgeRole } from "#src/app/edgeRole.ts";
-import { startFollowerRole } from "#src/app/followerRole.ts";
 import { continuation } from "#src/app/greeting.ts";
 import { startHealthPort } from "#src/app/health.ts";
 import {
@@ -20,8 +17,6 @@ import { checkPorts } from "#src/app/ports.ts";
 import type { Signers } from "#src/app/signerOptions.ts";
 import { stopAll } from "#src/app/stopAll.ts";
 import { readSeeds } from "#src/app/seedFiles.ts";
-import { startSignerRole } from "#src/app/signerRole.ts";
-import { startWorkerRole } from "#src/app/workerRole.ts";
 
 export { StartError } from "#src/app/context.ts";
 
@@ -36,15 +31,28 @@ interface Part {
 
 /**
  * The parts in the order in which they start; each may depend on those above it in the same process, or in another one.
+ * A process loads the code of its own roles alone.
  */
 const PARTS: readonly Part[] = [
   { start: startHealthPort },
   { start: startMonitoring },
-  { role: "devnet", start: startDevnetRole },
-  { role: "follower", start: startFollowerRole },
-  { role: "worker", component: "worker", start: startWorkerRole },
-  { role: "edge", component: "edge", start: startEdgeRole },
-  { role: "signer", component: "signer", start: startSignerRole },
+  { role: "devnet", start: async (context) => (await import("#src/app/devnetRole.ts")).startDevnetRole(context) },
+  { role: "follower", start: async (context) => (await import("#src/app/followerRole.ts")).startFollowerRole(context) },
+  {
+    role: "worker",
+    component: "worker",
+    start: async (context) => (await import("#src/app/workerRole.ts")).startWorkerRole(context),
+  },
+  {
+    role: "edge",
+    component: "edge",
+    start: async (context) => (await import("#src/app/edgeRole.ts")).startEdgeRole(context),
+  },
+  {
+    role: "signer",
+    component: "signer",
+    start: async (context) => (await import("#src/app/signerRole.ts")).startSignerRole(context),
+  },
   { start: warmBuilders },
 ];
 

@@ -2,7 +2,7 @@
  * The connections of a process: PostgreSQL and NATS (embedded unless a URL is set), the network, and threads for CPU
  * work.
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { inTime } from "#src/base/clock.ts";
@@ -16,11 +16,12 @@ import { Durables } from "#src/embedded/nats/jetstream/durables.ts";
 import { JetStreamService } from "#src/embedded/nats/jetstream/service.ts";
 import { type NatsEndpoint, startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres/postgres.ts";
+import { startSharedPostgres } from "#src/embedded/postgres/shared.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { type Bus, type BusTls, connectBus } from "#src/runtime/bus/bus.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
-import { migrateWhole } from "#src/store/migrations.ts";
+import { migrate, migrateWhole } from "#src/store/migrations.ts";
 import { claimNetwork, readClaim } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -79,19 +80,36 @@ function ownBuilders({ options, log, stops }: StartContext): Builders {
   return builders;
 }
 
-async function startEmbeddedDatabase(
-  { options, log, progress, stops, listening, lose }: StartContext,
-): Promise<string> {
-  const postgres = await startPostgres({
-    folder: path.join(options.folder, "postgres"),
-    durable: !options.inMemory,
-    log,
-    onProgress: progress,
-  });
+async function startEmbeddedDatabase(start: StartContext): Promise<string> {
+  const { options, hooks, log, progress, stops, listening, lose } = start;
+  const postgres = hooks.sharedDatabase
+    ? await startSharedPostgres({
+      name: path.basename(options.folder),
+      key: createHash("sha256").update(JSON.stringify(schemaMigrations)).digest("hex"),
+      prepare: prepareTemplate,
+      log,
+      onProgress: progress,
+    })
+    : await startPostgres({
+      folder: path.join(options.folder, "postgres"),
+      durable: !options.inMemory,
+      log,
+      onProgress: progress,
+    });
   stops.push(() => postgres.stop());
   void postgres.lost.then(lose);
   listening.push({ name: "PostgreSQL", at: `127.0.0.1:${postgres.port}` });
   return postgres.url;
+}
+
+/** Applies the schema migrations to a new database. */
+async function prepareTemplate(url: string): Promise<void> {
+  const store = openStore(url, { max: 1, application: "arbor template" });
+  try {
+    await migrate(store, schemaMigrations);
+  } finally {
+    await store.close();
+  }
 }
 
 /** A NATS server, its token, and the certificates for it. */

@@ -41,6 +41,8 @@ export interface TestHooks {
   readonly coldBuilders?: boolean;
   /** Builder threads of the test's process, which several services use; they outlive this one. */
   readonly builders?: Builders;
+  /** Whether data in memory are on the server that all devnets of this user share. */
+  readonly sharedDatabase?: boolean;
   /** Connections of the store's main pool at most. A service opens them all at its start, each for 50 ms of CPU time. */
   readonly connections?: number;
   readonly worker?: WorkerOptions["onStep"];

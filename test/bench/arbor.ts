@@ -61,9 +61,9 @@ export async function startArbor(folder: string, options: readonly string[] = []
     end: (signal = "SIGTERM") => endChild(child, signal),
     memory: () => ({
       arbor: inMemory(child.pid!, "Rss"),
-      postgres: total(postgresOf(folder), (pid) => inMemory(pid, "Pss")),
+      postgres: total(postgresOf(path.join(folder, "postgres", "data")), (pid) => inMemory(pid, "Pss")),
     }),
-    cpu: () => total([child.pid!, ...postgresOf(folder)], cpuOf),
+    cpu: () => total([child.pid!, ...postgresOf(path.join(folder, "postgres", "data"))], cpuOf),
   };
 }
 
@@ -80,7 +80,7 @@ function said(child: ChildProcess): Promise<string> {
 }
 
 /** `Pss` divides shared memory among the processes that share it. NaN if the system does not report it. */
-function inMemory(pid: number, kind: "Rss" | "Pss"): number {
+export function inMemory(pid: number, kind: "Rss" | "Pss"): number {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
     return Number(new RegExp(`^${kind}:\\s+(\\d+)`, "m").exec(rollup)![1]) / 1_024;
@@ -103,21 +103,24 @@ function cpuOf(pid: number): number {
 }
 
 /** The sum of a measurement of some processes. */
-function total(pids: readonly number[], valueOf: (pid: number) => number): number {
+export function total(pids: readonly number[], valueOf: (pid: number) => number): number {
   return pids.length === 0 ? NaN : pids.reduce((sum, pid) => sum + (valueOf(pid) || 0), 0);
 }
 
-/** The processes of the embedded PostgreSQL. */
-function postgresOf(folder: string): number[] {
+/** The processes of the PostgreSQL that runs on a data folder. */
+export function postgresOf(data: string): number[] {
   try {
-    const file = path.join(folder, "postgres", "data", "postmaster.pid");
+    const file = path.join(data, "postmaster.pid");
     const postmaster = Number(readFileSync(file, "utf8").split("\n")[0]);
-    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
-    return [postmaster, ...pids.filter((pid) => parentOf(pid) === postmaster)];
+    return [postmaster, ...childrenOf(postmaster)];
   } catch {
     return [];
   }
 }
+
+/** The processes that a process started. */
+export const childrenOf = (parent: number): number[] =>
+  readdirSync("/proc").map(Number).filter((pid) => pid > 0 && parentOf(pid) === parent);
 
 function parentOf(pid: number): number | undefined {
   try {

@@ -9,6 +9,7 @@ import { benchChain } from "./chain.ts";
 import { benchChainRequests } from "./chain-requests.ts";
 import { benchDevnet } from "./devnet.ts";
 import { benchDevnetPace } from "./devnet-pace.ts";
+import { benchDevnetStart } from "./devnet-start.ts";
 import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
@@ -40,6 +41,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   service: benchService,
   devnet: benchDevnet,
   "devnet-pace": benchDevnetPace,
+  "devnet-start": benchDevnetStart,
   snapshots: benchSnapshots,
   blockfrost: benchBlockfrost,
   "devnet-index": benchDevnetIndex,

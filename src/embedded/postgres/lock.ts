@@ -37,9 +37,13 @@ function otherHolder(folder: string, own: string): number | undefined {
   return undefined;
 }
 
-/** Locks a folder for this process until `release`. Throws `in_use` if another process, or this one, has locked it. */
-export async function lockFolder(folder: string): Promise<{ release(): void }> {
+/**
+ * Locks a folder for this process until `release`. Throws `in_use` if another process, or this one, has locked it, and has
+ * it still after `waitMs` milliseconds.
+ */
+export async function lockFolder(folder: string, waitMs = 0): Promise<{ release(): void }> {
   const started = startTimeOf(process.pid) ?? "";
+  const began = performance.now();
   for (let attempt = 1;; attempt++) {
     const name = `${process.pid}-${randomBytes(6).toString("hex")}${SUFFIX}`;
     const path = join(folder, name);
@@ -55,7 +59,7 @@ export async function lockFolder(folder: string): Promise<{ release(): void }> {
     const other = otherHolder(folder, name);
     if (other === undefined) return { release };
     release();
-    if (attempt === 4) {
+    if (attempt >= 4 && performance.now() - began >= waitMs) {
       throw new EmbeddedError(
         "in_use",
         `${folder} is in use by process ${other}; stop that process first, or choose another folder.`,

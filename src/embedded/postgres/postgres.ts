@@ -32,7 +32,7 @@ interface PostgresOptions {
 }
 
 /** A running server. */
-interface EmbeddedPostgres {
+export interface EmbeddedPostgres {
   /** `postgres://…` with the password, for the database `postgres`. */
   readonly url: string;
   readonly port: number;
@@ -119,4 +119,6 @@ export function runningPostgres(folder: string): string | undefined {
   return server?.ready ? urlOf(readPassword(folder), server.port) : undefined;
 }
 
-const urlOf = (password: string, port: number) => `postgres://${DATABASE_USER}:${password}@127.0.0.1:${port}/postgres`;
+/** The URL of a server's database `postgres`. */
+export const urlOf = (password: string, port: number): string =>
+  `postgres://${DATABASE_USER}:${password}@127.0.0.1:${port}/postgres`;

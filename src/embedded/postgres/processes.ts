@@ -28,6 +28,21 @@ function ps(pid: number, column: string): string | undefined {
   }
 }
 
+/** The present boot of the machine: another text after a restart. */
+export function bootId(): string {
+  const id = process.platform === "linux" ? read("/proc/sys/kernel/random/boot_id") : sysctl("kern.bootsessionuuid");
+  return id?.trim() ?? "";
+}
+
+/** A setting of the kernel, on systems without /proc. */
+function sysctl(name: string): string | undefined {
+  try {
+    return execFileSync("sysctl", ["-n", name], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The start time of a process, as a text that no other process of this machine with the same pid has; undefined if it
  * does not run. A process that has ended and was not reaped yet (a zombie) does not run.
@@ -42,7 +57,7 @@ export function startTimeOf(pid: number): string | undefined {
   if (stat === undefined) return undefined;
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (fields[0] === "Z" || fields[0] === "X") return undefined;
-  return `${read("/proc/sys/kernel/random/boot_id")?.trim() ?? ""}/${fields[19]}`;
+  return `${bootId()}/${fields[19]}`;
 }
 
 /** The command line of a process; undefined if it cannot be read. */

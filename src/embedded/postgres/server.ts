@@ -1,13 +1,12 @@
 /** Runs the server on a data folder: settings, log, readiness. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, renameSync } from "node:fs";
-import { Socket } from "node:net";
 import { join } from "node:path";
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
-import type { SystemAccount } from "#src/embedded/postgres/account.ts";
 import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
 import { explainOutput } from "#src/embedded/postgres/explain.ts";
+import { guardProcess } from "#src/embedded/postgres/guard.ts";
 import { launch, type ServerPrograms } from "#src/embedded/postgres/launch.ts";
 import { checkPort, freePort, portTaken, type PortUse } from "#src/embedded/postgres/ports.ts";
 import { readPidFile, serverMark } from "#src/embedded/postgres/postmaster.ts";
@@ -15,7 +14,6 @@ import { readPidFile, serverMark } from "#src/embedded/postgres/postmaster.ts";
 const SETTINGS = [
   "listen_addresses=127.0.0.1",
   "unix_socket_directories=",
-  "max_connections=200",
   "shared_buffers=64MB",
   "max_wal_size=512MB",
   "io_method=sync",
@@ -27,6 +25,9 @@ const SETTINGS = [
   // errors of a statement go to the client that sent it; in the log, values in them could be secrets
   "log_min_messages=log",
 ];
+
+/** Connections of a server that one process uses, and of one that many use. */
+const CONNECTIONS = { own: "max_connections=200", shared: "max_connections=600" };
 
 /** Settings of a server whose data need not survive a power failure; they survive the end of the server. */
 const NOT_DURABLE = ["fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0"];
@@ -53,56 +54,34 @@ interface ServerOptions {
   readonly folder: string;
   /** Whether the data must survive a power failure. */
   readonly durable: boolean;
+  /** Whether several processes use it: it does not end with this one. */
+  readonly shared?: boolean;
   readonly log: Log;
   readonly onProgress: (line: string) => void;
 }
 
-/**
- * Guards a process with a small one that stops it if this process is gone, for whatever reason. Gives the function that
- * ends the guard and leaves the guarded process alone.
- *
- * The guard reads from a pipe whose other end only this process holds. A line "done" means that all is well; end of
- * file without it means that this process was killed. (The guard may be killed too: `stopLeftover` handles that at the
- * next start.)
- */
-function startGuard(pid: number, account: SystemAccount | undefined, log: Log): () => void {
-  const child = spawn("/bin/sh", ["-c", 'read -r word; [ "$word" = done ] || kill -INT "$1"', "sh", String(pid)], {
-    cwd: "/",
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
-    env: {},
-    ...account,
-  });
-  child.on(
-    "error",
-    (error) => log.warn("nothing stops PostgreSQL if this process is killed", { reason: error.message }),
-  );
-  child.stdin.on("error", () => {});
-  child.unref();
-  if (child.stdin instanceof Socket) child.stdin.unref();
-  return () => {
-    if (!child.stdin.writableEnded) child.stdin.end("done\n");
-  };
-}
-
 /** Starts a server on a port. Gives it once it accepts connections, or its output if it ended before. */
 async function tryStart(options: ServerOptions, port: number): Promise<RunningServer | string> {
-  const { place, folder, durable, log, onProgress } = options;
+  const { place, folder, durable, shared = false, log, onProgress } = options;
   const data = join(folder, "data");
   const logFile = join(folder, "server.log");
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`);
   const output = openSync(logFile, "a", 0o600);
   let child: ChildProcess;
   try {
-    const settings = [`port=${port}`, serverMark(data), ...(durable ? ["fsync=on"] : NOT_DURABLE), ...SETTINGS]
-      .flatMap((setting) => ["-c", setting]);
+    const connections = CONNECTIONS[shared ? "shared" : "own"];
+    const settings = [
+      ...[`port=${port}`, serverMark(data), connections],
+      ...(durable ? ["fsync=on"] : NOT_DURABLE),
+      ...SETTINGS,
+    ].flatMap((setting) => ["-c", setting]);
     child = launch(place, "postgres", data, settings, { output, detached: true });
   } finally {
     closeSync(output);
   }
   const { pid } = child;
   if (pid === undefined) return "it could not be started";
-  const dismissGuard = startGuard(pid, place.account, log);
+  const dismissGuard = shared ? () => {} : guardProcess(pid, place.account, log);
   let ended = false;
   child.once("exit", () => ended = true);
   const began = performance.now();

@@ -37,6 +37,12 @@ export interface TemporaryFolder {
   remove(): void;
 }
 
+/** Whether a name is that of a folder whose process ran here and has ended. */
+export function isAbandoned(name: string): boolean {
+  const [, where, pid, start] = NAME.exec(name) ?? [];
+  return where === place() && startOf(Number(pid)) !== start;
+}
+
 /** Creates a folder of this process. @throws if the system's folder for temporary files is not writable */
 export function createTemporaryFolder(root: string = tmpdir()): TemporaryFolder {
   const name = ["arbor-memory", place(), process.pid, startOf(process.pid) ?? "0".repeat(8)].join("-");
@@ -51,10 +57,7 @@ export function createTemporaryFolder(root: string = tmpdir()): TemporaryFolder 
  * kept where its process runs, or may run: one of another account, of another host or of another container.
  */
 export async function removeAbandonedFolders(log: Log, root: string = tmpdir()): Promise<void> {
-  const here = place();
-  for (const name of readdirSync(root)) {
-    const [, where, pid, start] = NAME.exec(name) ?? [];
-    if (where !== here || startOf(Number(pid)) === start) continue;
+  for (const name of readdirSync(root).filter(isAbandoned)) {
     const path = join(realpathSync(root), name);
     try {
       const found = lstatSync(path);
