@@ -68,6 +68,11 @@ export class DevnetClient {
     return call(this.base, "POST", "/time/advance", { ...to, blocks });
   }
 
+  /** Moves the devnet to the machine's clock, with the blocks of `advance`. Refused as `clock_ahead` where it is ahead. */
+  sync(blocks: JumpBlocks = "one"): Promise<MadeBlocks> {
+    return call(this.base, "POST", "/time/sync", { blocks });
+  }
+
   /** Sets the slot of the next block, or its time in milliseconds since 1970. */
   setNext(next: { readonly slot: number } | { readonly time: number }): Promise<MadeBlocks> {
     return call(this.base, "POST", "/time/next", next);

@@ -14,7 +14,7 @@ import type { BlocksMade, BlocksRequest } from "#src/devnet/blocks/blockPlan.ts"
 import type { RollbackImpossible } from "#src/devnet/blocks/chain.ts";
 import { LEASE } from "#src/devnet/blocks/lease.ts";
 import type { Departure } from "#src/devnet/blocks/departures.ts";
-import type { BadSlot, JumpBlocks, JumpTarget, TooFarAhead } from "#src/devnet/blocks/jump.ts";
+import type { BadSlot, ClockAhead, JumpBlocks, JumpTarget, TooFarAhead } from "#src/devnet/blocks/jump.ts";
 import type { PendingTransaction } from "#src/devnet/blocks/mempool.ts";
 import type { Mining, MiningMode } from "#src/devnet/blocks/mining.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
@@ -95,6 +95,11 @@ export interface Devnet {
    * The mempool goes into the first of them whose slot is in each transaction's validity interval.
    */
   advance(to: JumpTarget, blocks?: JumpBlocks, signal?: AbortSignal): Promise<BlocksResult>;
+  /**
+   * Moves the chain to the slot of the machine's clock, with the blocks of `advance`: after a pause, or where blocks are made
+   * on request. So an epoch that was slept through has a block, by which pools earn.
+   */
+  catchUp(blocks?: JumpBlocks, signal?: AbortSignal): Promise<BlocksResult<BadSlot | ClockAhead>>;
   /** Sets the slot of the next block, however that is made; a rollback forgets it. */
   nextSlot(slot: number): Promise<Result<void, SubmissionUnavailable | BadSlot>>;
   /** Changes when blocks are made without a request, until the next start. */
@@ -199,6 +204,7 @@ export async function startDevnet(
     makeBlock: async () => tipOf(await runner.makeBlocks(genesis, { count: 1 })),
     makeBlocks: (request) => runner.makeBlocks(genesis, request),
     advance: (to, blocks = "one", signal) => runner.advance(genesis, to, blocks, signal),
+    catchUp: (blocks = "one", signal) => runner.catchUp(genesis, blocks, signal),
     nextSlot: (slot) => runner.setNextSlot(genesis, slot),
     setMining: (mining) => runner.setMining(genesis, mining),
     enterNextEpoch: async (blocks = 0) => tipOf(await runner.enterNextEpoch(genesis, blocks)),

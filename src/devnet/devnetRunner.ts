@@ -13,6 +13,7 @@ import {
   checkAhead,
   checkJump,
   checkReach,
+  type ClockAhead,
   type JumpBlocks,
   type JumpTarget,
   jumpTerms,
@@ -124,6 +125,28 @@ export class DevnetRunner {
       const plan: BlockPlan = ({ tip }) => tip < target ? nextInJump(tip, target, blocks, terms) : undefined;
       return checked.ok ? ok({ plan }) : checked;
     });
+  }
+
+  /**
+   * Moves the chain to the slot of the machine's clock, as `advance` does; makes no block where it is there. Refused where
+   * the devnet runs ahead: time goes back by rollbacks and snapshots alone.
+   */
+  async catchUp(
+    genesis: Genesis,
+    blocks: JumpBlocks,
+    signal?: AbortSignal,
+  ): Promise<BlocksResult<BadSlot | ClockAhead>> {
+    const chain = this.#chain;
+    if (!chain) return notRunning();
+    const wall = this.#wallSlot(genesis);
+    const ahead = Math.max(this.slotsAhead, chain.tip.slot - wall);
+    if (ahead > 0) {
+      const message =
+        `The devnet is ${ahead} slots ahead of the machine's clock; a rollback or a snapshot takes it back.`;
+      return fail("clock_ahead", message, { slots: ahead });
+    }
+    if (chain.tip.slot === wall) return ok({ tip: chain.tip, blocks: 0 });
+    return await this.advance(genesis, { toSlot: wall }, blocks, signal);
   }
 
   /**

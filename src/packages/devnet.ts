@@ -145,6 +145,12 @@ export interface TestDevnet extends AsyncDisposable {
    * @throws {ApiError} `too_many_blocks` where the jump enters more than 10,000 epochs: start with `epochSlots`.
    */
   advance(to: Duration | TimeTarget, blocks?: JumpBlocks): Promise<MadeBlocks>;
+  /**
+   * Moves the devnet to the machine's clock where blocks are made on request, or after a pause.
+   *
+   * @throws {ApiError} `clock_ahead` after an `advance`: restore a snapshot instead.
+   */
+  sync(blocks?: JumpBlocks): Promise<MadeBlocks>;
   /** Sets the slot of the next block, or its time (ms since 1970), however that block is made. */
   setNext(next: { readonly slot: number } | { readonly time: number }): Promise<void>;
   /** Changes when blocks are made. */
@@ -223,6 +229,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<TestDevn
       return { zeroTime: genesisTime, zeroSlot: 0, slotLength };
     },
     advance: (to, blocks) => client.advance(targetOf(to), blocks),
+    sync: (blocks) => client.sync(blocks),
     setNext: async (next) => void await client.setNext(next),
     setMining: async (mode, blockMs) => void await client.setMining(mode, blockMs),
     rollback: (blocks, rollback) => client.rollback({ blocks }, rollback),

@@ -1,4 +1,4 @@
-/** The commands of the devnet's clock: `arbor devnet time`, `advance`, `next` and `mining`. */
+/** The commands of the devnet's clock: `arbor devnet time`, `advance`, `sync`, `next` and `mining`. */
 import { Argument, type Command, Option } from "commander";
 import type { JumpBlocks, MiningMode, TimeTarget } from "#src/client/devnet.ts";
 import { type Context, define, defineArgument, wholeNumber } from "#src/cli/arbor/command.ts";
@@ -22,6 +22,10 @@ function millisecondsOf(text: string): number {
 }
 
 type AdvanceOptions = Omit<TimeTarget, "toTime"> & { toTime?: string; blocks?: JumpBlocks };
+
+const blocksOption = () =>
+  new Option("--blocks <which>", "other blocks on the way: none, one each less than 3k/f slots, one in each slot")
+    .choices(["one", "sparse", "every"]);
 
 /** Adds the commands of the devnet's clock. */
 export function timeCommands(parent: Command): void {
@@ -68,10 +72,16 @@ export function timeCommands(parent: Command): void {
     .option("--to-slot <slot>", "to this slot", slot)
     .option("--to-time <time>", "to the slot of a date and time, such as 2026-12-24T18:00:00Z")
     .option("--to-epoch <epoch>", "to the first slot of this epoch", slot)
-    .addOption(
-      new Option("--blocks <which>", "other blocks on the way: none, one each less than 3k/f slots, one in each slot")
-        .choices(["one", "sparse", "every"]),
-    );
+    .addOption(blocksOption());
+
+  define(parent, {
+    usage: "sync",
+    description: "move the devnet to this machine's clock after a pause, print the new slot",
+    example: "devnet sync",
+  }, async ({ devnet, output, options: { blocks } }: Context<{ blocks?: JumpBlocks }>) => {
+    const answer = await devnet.sync(blocks);
+    output.value(String(answer.slot), answer);
+  }).addOption(blocksOption());
 
   define(parent, {
     usage: "next",

@@ -56,6 +56,9 @@ export const blocksAnswer = madeBlocks.extend({ tip, made: z.int().describe("Num
   id: "BlocksAnswer",
 });
 
+const jumpBlocks = z.enum(["one", "sparse", "every"]).default("one").describe(
+  "Blocks beside those of the target and of the first slot of each epoch: none, one each less than 3k/f slots, or one in each slot.",
+);
 const TARGETS = ["slots", "seconds", "epochs", "toSlot", "toTime", "toEpoch"] as const;
 const distance = z.int().min(1).optional();
 const place = z.int().min(0).optional();
@@ -66,13 +69,13 @@ export const advanceBody = z.object({
   toSlot: place.describe("To this slot."),
   toTime: place.describe("To the slot that begins at this time, in milliseconds since 1970, or the first after it."),
   toEpoch: place.describe("To the first slot of this epoch."),
-  blocks: z.enum(["one", "sparse", "every"]).default("one").describe(
-    "Blocks beside those of the target and of the first slot of each epoch: none, one each less than 3k/f slots, or one in each slot.",
-  ),
+  blocks: jumpBlocks,
 }).refine(
   (body) => TARGETS.filter((name) => body[name] !== undefined).length === 1,
   `expected exactly one of ${TARGETS.join(", ")}`,
 ).meta({ id: "AdvanceRequest" });
+
+export const syncBody = z.object({ blocks: jumpBlocks }).meta({ id: "SyncRequest" });
 
 export const nextBody = z.object({
   slot: place.describe("Slot of the next block."),

@@ -31,6 +31,9 @@ const MOST_AHEAD_MS = 100 * 365 * 86_400_000;
 /** The devnet's clock cannot run further ahead. */
 export type TooFarAhead = Failure<"too_far_ahead">;
 
+/** The devnet's clock is ahead of the machine's: there is nothing to catch up. */
+export type ClockAhead = Failure<"clock_ahead">;
+
 /** Why the clock cannot be moved to a slot. */
 export type BadSlot = TooFarAhead | Failure<"too_many_slots" | "too_many_blocks" | "slot_not_after_tip">;
 

@@ -345,6 +345,7 @@ test("the OpenAPI document has every path", async () => {
     "/time",
     "/time/advance",
     "/time/next",
+    "/time/sync",
     "/tip",
     "/utxos/{address}",
   ]);

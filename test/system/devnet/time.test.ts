@@ -174,6 +174,30 @@ test("an epoch that is waited for, jumped over, entered, or caught up gives the 
   await checkRows(world.store);
 });
 
+test("a devnet that has slept catches up, and one that is ahead does not", async () => {
+  const devnet = await start();
+  const send = over(devnet);
+  await makeBlock(devnet);
+  world.clock.advance(230_000);
+  expect(await send("POST", "/time/sync", {})).toMatchObject({ status: 200, body: { slot: 230, blocks: 3, epoch: 2 } });
+  expect(await slotsOf()).toEqual([0, 100, 200, 230]);
+  expect(await send("POST", "/time/sync", {})).toMatchObject({ status: 200, body: { slot: 230, blocks: 0 } });
+  world.clock.advance(3_000);
+  expect(await send("POST", "/time/sync", { blocks: "every" })).toMatchObject({ body: { slot: 233, blocks: 3 } });
+  expect(devnet.time()).toMatchObject({ slot: 233, wallSlot: 233, offsetSlots: 0 });
+
+  valueOf(await devnet.advance({ slots: 7 }));
+  const tip = devnet.tip();
+  expect(await send("POST", "/time/sync", {})).toMatchObject({
+    status: 409,
+    body: { code: "clock_ahead", details: { slots: 7 } },
+  });
+  expect(await send("POST", "/time/sync", { blocks: "some" })).toMatchObject({ status: 400 });
+  expect(devnet.tip()).toEqual(tip);
+  valueOf(await devnet.rollback({ height: tip.height - 1 }));
+  expect(await send("POST", "/time/sync", {})).toMatchObject({ status: 200, body: { slot: 233, blocks: 0 } });
+});
+
 test("transactions are in the first block of a jump that their validity allows; expired ones are dropped", async () => {
   const devnet = await start();
   const coins = [];

@@ -34,7 +34,7 @@ describe("help", () => {
       "list show facts history requests prove verify boot insert update delete apply retract rebuild transfer end release",
     );
     expect(under("actor")).toBe("list show history pause resume");
-    expect(under("devnet")).toBe("tip fund blocks time advance next mining epochs rollback reset snapshot");
+    expect(under("devnet")).toBe("tip fund blocks time advance sync next mining epochs rollback reset snapshot");
     const snapshot = commands.find((one) => one.name() === "snapshot");
     expect(snapshot?.commands.map((one) => one.name()).join(" ")).toBe("save list restore delete");
     expect(under("key")).toBe("new show");

@@ -15,6 +15,7 @@ const answered = answeredBy(refusalOf({
   too_many_slots: 400,
   too_many_blocks: 400,
   too_far_ahead: 409,
+  clock_ahead: 409,
   devnet_unavailable: 503,
 }));
 
@@ -72,6 +73,23 @@ export function timeRoutes(app: OpenAPIHono, devnet: Devnet): void {
     refusals: jumping,
   }, async ({ body, context }) => {
     const made = answered(await devnet.advance(jumpTarget(body), body.blocks, context.req.raw.signal));
+    return view(made.blocks, made.tip);
+  });
+
+  endpoint(app, "post", "/time/sync", {
+    summary:
+      "Move the devnet to the machine's clock: a block in the current slot and in the first slot of each epoch before it",
+    description:
+      "After a pause, and where blocks are made on request. There is no block where the newest one is in this slot.",
+    body: api.syncBody,
+    answer: api.madeBlocks,
+    refusals: {
+      ...changing,
+      400: "`bad_request`, `too_many_blocks`: more than 10,000",
+      409: "`clock_ahead`: the devnet is ahead; a rollback or a snapshot takes it back",
+    },
+  }, async ({ body, context }) => {
+    const made = answered(await devnet.catchUp(body.blocks, context.req.raw.signal));
     return view(made.blocks, made.tip);
   });
 
