@@ -11,6 +11,7 @@ import { cacheEvaluations } from "#src/devnet/blocks/evaluationCache.ts";
 import {
   type BadSlot,
   checkAhead,
+  checkBehind,
   checkJump,
   checkReach,
   type ClockAhead,
@@ -139,12 +140,8 @@ export class DevnetRunner {
     const chain = this.#chain;
     if (!chain) return notRunning();
     const wall = this.#wallSlot(genesis);
-    const ahead = Math.max(this.slotsAhead, chain.tip.slot - wall);
-    if (ahead > 0) {
-      const message =
-        `The devnet is ${ahead} slots ahead of the machine's clock; a rollback or a snapshot takes it back.`;
-      return fail("clock_ahead", message, { slots: ahead });
-    }
+    const behind = checkBehind(Math.max(this.slotsAhead, chain.tip.slot - wall));
+    if (!behind.ok) return behind;
     if (chain.tip.slot === wall) return ok({ tip: chain.tip, blocks: 0 });
     return await this.advance(genesis, { toSlot: wall }, blocks, signal);
   }

@@ -74,6 +74,13 @@ export function checkAhead(slot: number, wall: number, { slotLength }: SlotConfi
   return fail("too_far_ahead", "The devnet's clock cannot run more than 100 years ahead.");
 }
 
+/** Refuses to catch up where the devnet is ahead of the machine's clock, by so many slots. */
+export function checkBehind(ahead: number): Result<void, ClockAhead> {
+  if (ahead <= 0) return ok(undefined);
+  const message = `The devnet is ${ahead} slots ahead of the machine's clock; a rollback or a snapshot takes it back.`;
+  return fail("clock_ahead", message, { slots: ahead });
+}
+
 const notAfter = (slot: number, tip: number) =>
   fail("slot_not_after_tip", `Slot ${slot} is not after that of the newest block, ${tip}.`);
 
