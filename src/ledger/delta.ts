@@ -1,6 +1,8 @@
 /** What a transaction changes, as data: applied to a state, undone, kept. */
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Units } from "#src/cardano/parameters.ts";
+import type { Vote } from "#src/cardano/conway/governance.ts";
+import type { Governance, Proposed } from "#src/ledger/governance/types.ts";
 import type { Account, CommitteeMember, DRep, MutableLedgerState, Pool, Table } from "#src/ledger/state.ts";
 
 /** A row before and after; undefined where there is none. */
@@ -10,12 +12,15 @@ export interface Change<V> {
   readonly after?: V | undefined;
 }
 
-/** What changes in the tables of certificates and withdrawals. */
+/** What changes in the tables of certificates, withdrawals and governance. */
 export interface RegistryChanges {
   readonly accounts: readonly Change<Account>[];
   readonly pools: readonly Change<Pool>[];
   readonly dreps: readonly Change<DRep>[];
   readonly committee: readonly Change<CommitteeMember>[];
+  readonly proposals: readonly Change<Proposed>[];
+  readonly votes: readonly Change<Vote["vote"]>[];
+  readonly governance: readonly Change<Governance>[];
 }
 
 /** An accepted transaction. It holds what it takes to undo it. */
@@ -57,12 +62,15 @@ export function undoDelta(state: MutableLedgerState, delta: Delta): void {
   addPots(state, delta, -1n);
 }
 
-/** Writes one side of changes into the tables of certificates and withdrawals. */
+/** Writes one side of changes into the tables of certificates, withdrawals and governance. */
 export function writeRegistry(state: MutableLedgerState, changes: RegistryChanges, side: "before" | "after"): void {
   write(state.accounts, changes.accounts, side);
   write(state.pools, changes.pools, side);
   write(state.dreps, changes.dreps, side);
   write(state.committee, changes.committee, side);
+  write(state.proposals, changes.proposals, side);
+  write(state.votes, changes.votes, side);
+  write(state.governance, changes.governance, side);
 }
 
 /** Writes one side of changes into a table. */

@@ -1,12 +1,20 @@
-/** The tables that certificates and withdrawals change, and their changes within one transaction. */
+/** The tables that certificates, withdrawals and governance change, and their changes within one transaction. */
 import type { Change, RegistryChanges } from "#src/ledger/delta.ts";
 import { type LedgerState, type MutableLedgerState, overlayTable, type View } from "#src/ledger/state.ts";
 
-/** Accounts, pools, representatives and committee, to be changed. */
-export type Registry = Pick<MutableLedgerState, "accounts" | "pools" | "dreps" | "committee">;
+/** Accounts, pools, representatives, committee, and what is proposed and in force, to be changed. */
+export type Registry = Pick<MutableLedgerState, keyof RegistryChanges>;
 
 /** No change. */
-export const unchanged: RegistryChanges = { accounts: [], pools: [], dreps: [], committee: [] };
+export const unchanged: RegistryChanges = {
+  accounts: [],
+  pools: [],
+  dreps: [],
+  committee: [],
+  proposals: [],
+  votes: [],
+  governance: [],
+};
 
 /** Lets `act` change the tables of a state without changing the state, and gives what it changed. */
 export function changing(state: LedgerState, act: (registry: Registry) => void): RegistryChanges {
@@ -15,6 +23,9 @@ export function changing(state: LedgerState, act: (registry: Registry) => void):
     pools: overlayTable(state.pools),
     dreps: overlayTable(state.dreps),
     committee: overlayTable(state.committee),
+    proposals: overlayTable(state.proposals),
+    votes: overlayTable(state.votes),
+    governance: overlayTable(state.governance),
   };
   act(registry);
   return {
@@ -22,6 +33,9 @@ export function changing(state: LedgerState, act: (registry: Registry) => void):
     pools: changes(registry.pools.changes(), state.pools),
     dreps: changes(registry.dreps.changes(), state.dreps),
     committee: changes(registry.committee.changes(), state.committee),
+    proposals: changes(registry.proposals.changes(), state.proposals),
+    votes: changes(registry.votes.changes(), state.votes),
+    governance: changes(registry.governance.changes(), state.governance),
   };
 }
 

@@ -4,8 +4,10 @@
  */
 import type { Credential } from "#src/cardano/address.ts";
 import type { Anchor, DRep as VoteDelegatee } from "#src/cardano/certificates.ts";
+import type { Vote } from "#src/cardano/conway/governance.ts";
 import { type Output, type OutRef, parseRefKey, refKey } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
+import type { Governance, Proposed } from "#src/ledger/governance/types.ts";
 
 /** Rows by key, to be read. A `ReadonlyMap` is one. */
 export interface View<V> {
@@ -62,6 +64,8 @@ export interface DRep {
   readonly deposit: bigint;
   /** Its metadata: URL, and hash in hexadecimal. */
   readonly anchor?: Anchor | undefined;
+  /** The last epoch in which it counts, but for dormant epochs; undefined where an earlier release registered it: it always counts. */
+  readonly expiry?: number | undefined;
 }
 
 /** A member of the constitutional committee, or a proposed one, by the cold credential. */
@@ -71,6 +75,8 @@ export interface CommitteeMember {
   readonly resigned?: boolean | undefined;
   /** Whether it is a member of the enacted committee. */
   readonly elected?: boolean | undefined;
+  /** The last epoch of an elected member's term. */
+  readonly until?: number | undefined;
 }
 
 /** A pool at the beginning of an epoch. */
@@ -119,6 +125,12 @@ export interface LedgerState {
   readonly pools: View<Pool>;
   readonly dreps: View<DRep>;
   readonly committee: View<CommitteeMember>;
+  /** Actions that are voted on, by `actionKey`. */
+  readonly proposals: View<Proposed>;
+  /** Votes on them, by `voteKey`. */
+  readonly votes: View<Vote["vote"]>;
+  /** One row, by `GOVERNANCE`; none before the first change. */
+  readonly governance: View<Governance>;
   /** Snapshots of the last three epochs, by the epoch's number in decimal. */
   readonly snapshots: View<StakeSnapshot>;
   /** How many blocks a pool made, in this epoch and the last, by `blocksKey`. */
@@ -138,6 +150,9 @@ export interface MutableLedgerState extends LedgerState {
   readonly pools: Table<Pool>;
   readonly dreps: Table<DRep>;
   readonly committee: Table<CommitteeMember>;
+  readonly proposals: Table<Proposed>;
+  readonly votes: Table<Vote["vote"]>;
+  readonly governance: Table<Governance>;
   readonly snapshots: Table<StakeSnapshot>;
   readonly blocks: Table<number>;
   readonly ranking: Table<Ranking>;
@@ -194,6 +209,9 @@ export function newState(
     pools: new Map(),
     dreps: new Map(),
     committee: new Map(),
+    proposals: new Map(),
+    votes: new Map(),
+    governance: new Map(),
     snapshots: new Map(),
     blocks: new Map(),
     ranking: new Map(),
@@ -229,6 +247,9 @@ export function overlay(base: LedgerState): MutableLedgerState {
     pools: overlayTable(base.pools),
     dreps: overlayTable(base.dreps),
     committee: overlayTable(base.committee),
+    proposals: overlayTable(base.proposals),
+    votes: overlayTable(base.votes),
+    governance: overlayTable(base.governance),
     snapshots: overlayTable(base.snapshots),
     blocks: overlayTable(base.blocks),
     ranking: overlayTable(base.ranking),

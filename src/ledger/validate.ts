@@ -2,8 +2,7 @@
  * Transaction validation of the Conway era: from a state and a transaction to its changes or its failures.
  *
  * Assumptions: protocol versions 9 to 11 (parameters). All failures of phase 1 are collected, as the Haskell ledger
- * does, and Plutus scripts run only when there are none. Of governance, proposals, voters and deposits are
- * checked; votes have no effect and nothing is enacted.
+ * does, and Plutus scripts run only when there are none.
  */
 import { ok, type Result } from "#src/base/result.ts";
 import { CborError } from "#src/cardano/cbor.ts";
@@ -17,7 +16,7 @@ import { changing, unchanged } from "#src/ledger/registry.ts";
 import { applyCertificates } from "#src/ledger/rules/certs.ts";
 import { forfeit } from "#src/ledger/rules/collateral.ts";
 import { checkDatums } from "#src/ledger/rules/datums.ts";
-import { checkGovernance } from "#src/ledger/rules/gov.ts";
+import { applyGovernance } from "#src/ledger/rules/gov.ts";
 import { checkKeys } from "#src/ledger/keys.ts";
 import { checkLedger } from "#src/ledger/rules/ledger.ts";
 import { checkSubmission } from "#src/ledger/rules/mempool.ts";
@@ -75,7 +74,7 @@ export async function validate(
   if (tx.valid) {
     failures.push(...checkLedger(body, scriptBytes, state));
     changes = changing(state, (registry) => {
-      failures.push(...applyCertificates(body, registry, state), ...checkGovernance(body, registry, state));
+      failures.push(...applyCertificates(body, registry, state), ...applyGovernance(tx.hash, body, registry, state));
     });
   }
   failures.push(
@@ -104,12 +103,12 @@ export async function validate(
 export async function reapply(state: LedgerState, transaction: Uint8Array): Promise<Applied> {
   const read = readTransaction(transaction, { stored: true });
   if (!read.ok) throw new CborError(read.error.message);
-  const { body, valid } = read.value;
+  const { hash, body, valid } = read.value;
   const inputs = lookUp(state.utxo, body.inputs);
   const references = lookUp(state.utxo, body.references);
   const changes = !valid ? unchanged : changing(state, (registry) => {
     applyCertificates(body, registry, state);
-    checkGovernance(body, registry, state);
+    applyGovernance(hash, body, registry, state);
   });
   const found: LookedUp = { inputs, references, collateral: lookUp(state.utxo, body.collateral) };
   return await effects(read.value, found, changes, state, refScriptBytes(inputs.found, references.found));

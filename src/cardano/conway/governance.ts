@@ -1,7 +1,8 @@
 /** Votes and proposals. Sets and maps stand in the ledger's order. */
 import type { Credential } from "#src/cardano/address.ts";
 import type { Anchor } from "#src/cardano/certificates.ts";
-import { asSet, CborError, type Item } from "#src/cardano/cbor.ts";
+import { toHex } from "#src/base/bytes.ts";
+import { asSet, CborError, type Item, raw } from "#src/cardano/cbor.ts";
 import { compareRefs, type OutRef } from "#src/cardano/output.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { type ParameterChanges, readParameterChanges } from "#src/cardano/conway/parameterChanges.ts";
@@ -78,8 +79,12 @@ export type Action =
   }
   | { readonly kind: "info" };
 
-/** A proposal: its deposit in lovelace, the account that the deposit returns to, the action, and the document about it. */
+/**
+ * A proposal: its deposit in lovelace, the account that the deposit returns to, the action, the document about it, and its CBOR
+ * in hexadecimal.
+ */
 export interface Proposal {
+  readonly cbor: string;
   readonly deposit: bigint;
   readonly account: RewardAccount;
   readonly action: Action;
@@ -136,7 +141,13 @@ export function readProposal(item: Item): Proposal {
   const [deposit, account, action, document] = tuple(item, "proposal", 4);
   const anchor = anchorOrNil(document);
   if (!anchor) throw new CborError("a proposal has no anchor");
-  return { deposit: uint(deposit, "deposit"), account: rewardAccount(account), action: readAction(action), anchor };
+  return {
+    cbor: toHex(raw(item)),
+    deposit: uint(deposit, "deposit"),
+    account: rewardAccount(account),
+    action: readAction(action),
+    anchor,
+  };
 }
 
 function readAction(item: Item | undefined): Action {

@@ -13,7 +13,7 @@ import { utf8 } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { PLUTUS_LANGUAGES, type Ratio, type Units } from "#src/cardano/parameters.ts";
 import { type Genesis, genesisOutputs } from "#src/devnet/genesis/genesis.ts";
-import { DREP_ACTIVITY } from "#src/devnet/serve/nodeGenesis.ts";
+import { DREP_ACTIVITY } from "#src/ledger/governance/parameters.ts";
 import templates from "./templates.json" with { type: "json" };
 
 export const ERAS = ["byron", "shelley", "alonzo", "conway"] as const;

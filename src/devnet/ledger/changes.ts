@@ -5,7 +5,7 @@ import type { EpochDelta } from "#src/ledger/epoch/pass.ts";
 import type { LedgerState, MutableLedgerState, Pots, Table } from "#src/ledger/state.ts";
 
 /** Tables that transactions change. */
-const REGISTRY = ["accounts", "pools", "dreps", "committee"] as const;
+const REGISTRY = ["accounts", "pools", "dreps", "committee", "proposals", "votes", "governance"] as const;
 /** Tables that the end of an epoch changes. */
 const TABLES = [...REGISTRY, "snapshots", "blocks", "ranking"] as const;
 

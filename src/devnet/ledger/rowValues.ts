@@ -1,5 +1,7 @@
 /** What rows of the ledger state hold, by kind, and the check of a value that was read. */
+import type { Vote } from "#src/cardano/conway/governance.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
+import type { Governance, Proposed } from "#src/ledger/governance/types.ts";
 import type { Account, CommitteeMember, DRep, Pool, Pots, Ranking, StakeSnapshot } from "#src/ledger/state.ts";
 
 /** The pots, the epoch number and the parameters are one row each, with an empty key; parameters have none before they first change. */
@@ -8,6 +10,9 @@ export interface RowValues {
   readonly pools: Pool;
   readonly dreps: DRep;
   readonly committee: CommitteeMember;
+  readonly proposals: Proposed;
+  readonly votes: Vote["vote"];
+  readonly governance: Governance;
   readonly snapshots: StakeSnapshot;
   readonly blocks: number;
   readonly ranking: Ranking;
@@ -24,6 +29,7 @@ function has(value: unknown, name: string, check: (member: unknown) => boolean):
   return typeof value === "object" && value !== null && check(Reflect.get(value, name));
 }
 
+const isObject = (value: unknown) => typeof value === "object" && value !== null;
 const isNumber = (value: unknown): value is number => typeof value === "number";
 const isBigint = (value: unknown) => typeof value === "bigint";
 const isMap = (value: unknown) => value instanceof Map;
@@ -35,7 +41,10 @@ const CHECKS: { readonly [Kind in EntryKind]: (value: unknown) => value is RowVa
   accounts: (value): value is Account => has(value, "deposit", isBigint),
   pools: (value): value is Pool => has(value, "certificate", (member) => member instanceof Uint8Array),
   dreps: (value): value is DRep => has(value, "deposit", isBigint),
-  committee: (value): value is CommitteeMember => typeof value === "object" && value !== null,
+  committee: (value): value is CommitteeMember => isObject(value),
+  proposals: (value): value is Proposed => has(value, "proposal", isObject),
+  votes: (value): value is Vote["vote"] => value === "no" || value === "yes" || value === "abstain",
+  governance: (value): value is Governance => has(value, "constitution", isObject),
   snapshots: (value): value is StakeSnapshot => has(value, "pools", isMap),
   blocks: isNumber,
   ranking: (value): value is Ranking => has(value, "likelihoods", isMap),

@@ -1,51 +1,11 @@
 /** The genesis, parameters and eras that a node of this devnet's network would report. A hard fork within Conway begins no era. */
 import type { Tip } from "#src/cardano/block.ts";
 import type { EraBound, EraHistory, EraTerms } from "#src/cardano/eras.ts";
-import type { Parameters, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import type { ShelleyGenesis as NodeGenesis } from "#src/node/queries/genesis.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 
-/** Epochs without a vote after which a DRep no longer counts. */
-export const DREP_ACTIVITY = 20;
-
 const PICOSECONDS = 1_000_000_000n;
-
-const percent = (numerator: bigint): Ratio => {
-  const common = [50n, 25n, 20n, 10n, 5n, 4n, 2n].find((each) => numerator % each === 0n && 100n % each === 0n) ?? 1n;
-  return { numerator: numerator / common, denominator: 100n / common };
-};
-
-/** All parameters. Those of governance, which no rule here uses, are mainnet's, as in the devnet's genesis files. */
-export function protocolParameters(parameters: Parameters): ProtocolParameters {
-  const [half, low, high, most] = [percent(51n), percent(60n), percent(67n), percent(75n)];
-  return {
-    ...parameters,
-    poolThresholds: {
-      noConfidence: half,
-      committee: half,
-      committeeNoConfidence: half,
-      hardFork: half,
-      securityParameters: half,
-    },
-    drepThresholds: {
-      noConfidence: high,
-      committee: high,
-      committeeNoConfidence: low,
-      constitution: most,
-      hardFork: low,
-      networkParameters: high,
-      economicParameters: high,
-      technicalParameters: high,
-      governanceParameters: most,
-      treasuryWithdrawal: high,
-    },
-    committeeMinSize: 0,
-    committeeMaxTerm: 146,
-    govActionLifetime: 6,
-    drepActivity: DREP_ACTIVITY,
-  };
-}
 
 /** The Shelley genesis. */
 export function nodeGenesis(

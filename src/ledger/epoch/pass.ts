@@ -2,11 +2,12 @@
  * The boundary between two epochs (rule NEWEPOCH): a pure function of the state, and what it changes as data.
  *
  * In the order of the ledger: rewards are paid (`applyRUpd`), the stake is counted (SNAP), pools change and retire (POOLREAP),
- * donations go to the treasury (EPOCH), a hard fork brings other parameters (HARDFORK). Hypotheses: rewards are computed at the boundary, from what the
- * ledger takes some time before it and which does not change in between; a hard fork changes nothing that rewards depend on, so the parameters of now
- * serve for the epoch rewarded; proposals are not kept, so nothing is enacted and none expires; representatives do not expire.
+ * what was decided at the last boundary takes force and other actions end (ENACT), donations go to the treasury (EPOCH), a hard fork brings other
+ * parameters (HARDFORK), and it is decided what takes force at the next boundary (RATIFY). Hypotheses: rewards are computed at the boundary, from what
+ * the ledger takes some time before it and which does not change in between; the parameters of now serve for the epoch rewarded.
  */
 import { type Change, type RegistryChanges, write, writeRegistry } from "#src/ledger/delta.ts";
+import { decide, takeForce } from "#src/ledger/epoch/governance.ts";
 import { enterVersion, type HardFork } from "#src/ledger/epoch/hardFork.ts";
 import { rank, rankingOf } from "#src/ledger/epoch/ranking.ts";
 import { adoptPools, reapPools } from "#src/ledger/epoch/reap.ts";
@@ -53,13 +54,14 @@ export function passEpoch(
   const update = rewardUpdate({ parameters, terms, reserves, stake, blocks, fees });
   const after = {
     ...pots,
-    treasury: pots.treasury + update.treasury + pots.donations,
+    treasury: pots.treasury + update.treasury,
     reserves: reserves + update.reserves,
     fees: pots.fees - fees,
     donations: 0n,
   };
 
   let snapshot: StakeSnapshot | undefined;
+  let next = parameters;
   const changes = changing(state, (registry) => {
     const { accounts, pools } = registry;
     for (const { account: key, amount } of update.rewards) {
@@ -72,7 +74,12 @@ export function passEpoch(
     const { refunded, unclaimed } = reapPools(registry, epoch);
     after.deposits -= refunded + unclaimed;
     after.treasury += unclaimed;
-    if (fork) enterVersion(fork.parameters.protocolVersion.major, registry);
+    next = takeForce({ registry, parameters, pots: after, epoch });
+    after.treasury += pots.donations;
+    if (fork) next = { ...next, ...fork.parameters };
+    const { major } = next.protocolVersion;
+    if (major !== parameters.protocolVersion.major) enterVersion(major, registry);
+    decide({ ...registry, utxo: state.utxo, snapshot, parameters: next, treasury: after.treasury, epoch });
   });
   const oldest = String(epoch - 3);
   const circulation = terms.maxSupply - reserves;
@@ -91,7 +98,7 @@ export function passEpoch(
       after: rank(before, { stake, blocks, terms, circulation, pot: update.pot }),
     }],
     pots: { before: { ...pots }, after },
-    ...(fork ? { parameters: { before: parameters, after: fork.parameters } } : {}),
+    ...(next === parameters ? {} : { parameters: { before: parameters, after: next } }),
     rewards: update.rewards,
   };
 }

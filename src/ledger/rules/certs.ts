@@ -4,7 +4,7 @@ import type { Body, Withdrawal } from "#src/cardano/conway/body.ts";
 import type { Certificate } from "#src/cardano/conway/certificate.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { delegate, register, unregister } from "#src/ledger/rules/deleg.ts";
-import { answerForSeat, registerDRep, unregisterDRep, updateDRep } from "#src/ledger/rules/govcert.ts";
+import { answerForSeat, keepActive, registerDRep, unregisterDRep, updateDRep } from "#src/ledger/rules/govcert.ts";
 import { registerPool, retirePool } from "#src/ledger/rules/pool.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
@@ -15,10 +15,12 @@ type CertificateTerms = Pick<LedgerState, "parameters" | "network" | "epoch">;
 
 /** Applies withdrawals and certificates to the tables; gives their failures. */
 export function applyCertificates(
-  { certificates, withdrawals }: Body,
+  body: Body,
   registry: Registry,
   terms: CertificateTerms,
 ): LedgerFailure[] {
+  const { certificates, withdrawals } = body;
+  keepActive(body, registry, terms);
   return [
     ...withdraw(withdrawals, registry, terms),
     ...certificates.flatMap((certificate) => apply(certificate, registry, terms)),
@@ -66,11 +68,11 @@ function apply(certificate: Certificate, registry: Registry, terms: CertificateT
     case "retire pool":
       return retirePool(certificate, registry, terms);
     case "register drep":
-      return registerDRep(certificate, registry, parameters);
+      return registerDRep(certificate, registry, terms);
     case "unregister drep":
       return unregisterDRep(certificate, registry);
     case "update drep":
-      return updateDRep(certificate, registry);
+      return updateDRep(certificate, registry, terms);
     case "authorize":
     case "resign":
       return answerForSeat(certificate, registry);

@@ -1,40 +1,147 @@
-/** Rule GOV, as far as a proposal can be judged by itself: deposit, accounts, networks, terms. Votes and enactment are not kept. */
+/** Rule GOV: proposals, then votes, on the tables as the certificates left them. */
 import type { Credential } from "#src/cardano/address.ts";
-import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { LedgerFailure, Votes } from "#src/cardano/failure.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
-import type { Action, Proposal } from "#src/cardano/conway/governance.ts";
+import type { Action, ActionId, Proposal, Voter } from "#src/cardano/conway/governance.ts";
 import type { ParameterChanges } from "#src/cardano/conway/parameterChanges.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
+import {
+  actionKey,
+  GOVERNANCE,
+  governanceOf,
+  previousOf,
+  purposeOf,
+  voteKey,
+  voterKey,
+} from "#src/ledger/governance/actions.ts";
+import { protocolParameters } from "#src/ledger/governance/parameters.ts";
+import { isBootstrap, poolThreshold } from "#src/ledger/governance/thresholds.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
-/** Checks proposals and voters against the tables as the certificates left them; members proposed may answer for their seat from now on. */
-export function checkGovernance(
-  { proposals, voters }: Body,
-  registry: Registry,
-  terms: Pick<LedgerState, "parameters" | "network" | "epoch">,
-): LedgerFailure[] {
-  const failures = checkElected(voters, registry, terms);
-  failures.push(...proposals.flatMap((proposal) => checkProposal(proposal, registry, terms)));
-  for (const { action } of proposals) {
-    for (const { member } of action.kind === "committee" ? action.added : []) {
-      const key = credentialKey(member);
-      if (!registry.committee.get(key)) registry.committee.set(key, {});
-    }
+/** What governance is judged by, besides the tables. */
+type Terms = Pick<LedgerState, "parameters" | "network" | "epoch">;
+
+/** Applies the proposals and the votes of a transaction, whose id it needs, to the tables; gives their failures. */
+export function applyGovernance(txHash: string, body: Body, registry: Registry, terms: Terms): LedgerFailure[] {
+  const failures = body.proposals.flatMap((proposal, index) => [
+    ...checkProposal(proposal, registry, terms),
+    ...propose(actionKey({ txHash, index }), proposal, registry, terms),
+  ]);
+  failures.push(...checkElected(body.voters, registry, terms), ...checkVoters(body.voters, registry));
+  failures.push(...checkVotes(body.voters, registry, terms));
+  for (const voter of body.voters) {
+    for (const { action, vote } of voter.votes) registry.votes.set(voteKey(actionKey(action), voterKey(voter)), vote);
   }
-  const strangers = voters.filter(({ role, credential }) => {
-    if (role === "pool") return !registry.pools.get(credential.hash);
-    const key = credentialKey(credential);
-    if (role === "drep") return !registry.dreps.get(key);
-    return ![...registry.committee.entries()].some(([, { hot }]) => hot === key);
-  });
-  if (strangers.length > 0) {
-    failures.push({
-      name: "VotersDoNotExist",
-      voters: strangers.map(({ role, credential }) => ({ ...credential, role })),
-    });
+  dropVotes(body, registry);
+  return failures;
+}
+
+/** Adds an action to those that are voted on. Members that it proposes may answer for their seat from now on. */
+function propose(key: string, proposal: Proposal, registry: Registry, { parameters, epoch }: Terms): LedgerFailure[] {
+  const { action } = proposal;
+  const failures = checkChain(proposal, registry, parameters.protocolVersion);
+  const governance = governanceOf(registry);
+  const expiresAfter = epoch + protocolParameters(parameters).govActionLifetime;
+  registry.proposals.set(key, { proposal, order: governance.next, proposedIn: epoch, expiresAfter });
+  registry.governance.set(GOVERNANCE, { ...governance, next: governance.next + 1 });
+  for (const { member } of action.kind === "committee" ? action.added : []) {
+    const cold = credentialKey(member);
+    if (!registry.committee.get(cold)) registry.committee.set(cold, {});
   }
   return failures;
+}
+
+/** An action follows the last enacted one of its purpose, or one that is voted on; a hard fork by one version. */
+function checkChain(
+  { action, cbor }: Proposal,
+  registry: Registry,
+  current: { readonly major: number; readonly minor: number },
+): LedgerFailure[] {
+  const purpose = purposeOf(action);
+  const previous = previousOf(action);
+  if (purpose === undefined) return [];
+  const last = governanceOf(registry).enacted[purpose];
+  const before = previous === undefined ? undefined : registry.proposals.get(previous)?.proposal.action;
+  if (previous !== last && (before === undefined || purposeOf(before) !== purpose)) {
+    return [{ name: "InvalidPrevGovActionId", proposal: cbor }];
+  }
+  if (action.kind !== "hard fork") return [];
+  const versionOf = ({ major, minor }: Extract<Action, { kind: "hard fork" }>["version"]) => ({
+    major: Number(major),
+    minor: Number(minor),
+  });
+  const expected = previous !== last && before?.kind === "hard fork" ? versionOf(before.version) : current;
+  const supplied = versionOf(action.version);
+  const follows = supplied.major === expected.major
+    ? supplied.minor === expected.minor + 1
+    : supplied.major === expected.major + 1 && supplied.minor === 0;
+  return follows ? [] : [{ name: "ProposalCantFollow", previous: action.previous, supplied, expected }];
+}
+
+/** Who votes has to be registered, a committee member by a hot credential. */
+function checkVoters(voters: Body["voters"], registry: Registry): LedgerFailure[] {
+  const hot = new Set([...registry.committee.entries()].map(([, member]) => member.hot));
+  const strangers = voters.filter(({ role, credential }) => {
+    if (role === "pool") return !registry.pools.get(credential.hash);
+    return role === "drep" ? !registry.dreps.get(credentialKey(credential)) : !hot.has(credentialKey(credential));
+  });
+  if (strangers.length === 0) return [];
+  return [{ name: "VotersDoNotExist", voters: strangers.map(({ role, credential }) => ({ ...credential, role })) }];
+}
+
+/** Votes have to be on actions that are voted on, whose time is not over, and on which these voters have a say. */
+function checkVotes(voters: Body["voters"], registry: Registry, { parameters, epoch }: Terms): LedgerFailure[] {
+  const unknown: ActionId[] = [];
+  const early: VoteList = [];
+  const late: VoteList = [];
+  const disallowed: VoteList = [];
+  const governance = governanceOf(registry);
+  const terms = { parameters, governance, committee: registry.committee, epoch };
+  for (const { role, credential, votes } of voters) {
+    for (const { action: id } of votes) {
+      const proposed = registry.proposals.get(actionKey(id));
+      if (!proposed) {
+        unknown.push(id);
+        continue;
+      }
+      const { proposal: { action }, expiresAfter } = proposed;
+      const vote = { voter: { ...credential, role }, action: id };
+      if (isBootstrap(parameters) && !votesInBootstrap(role, action)) early.push(vote);
+      if (expiresAfter < epoch) late.push(vote);
+      const hasNoSay = role === "committee"
+        ? action.kind === "no confidence" || action.kind === "committee"
+        : role === "pool" && poolThreshold(action, terms) === "none";
+      if (hasNoSay) disallowed.push(vote);
+    }
+  }
+  return [
+    ...(unknown.length > 0 ? [{ name: "GovActionsDoNotExist", actions: unknown } as const] : []),
+    ...(early.length > 0 ? [{ name: "DisallowedVotesDuringBootstrap", votes: early } as const] : []),
+    ...(late.length > 0 ? [{ name: "VotingOnExpiredGovAction", votes: late } as const] : []),
+    ...(disallowed.length > 0 ? [{ name: "DisallowedVoters", votes: disallowed } as const] : []),
+  ];
+}
+
+type VoteList = Votes["votes"][number][];
+
+/** Actions that protocol version 9 allows. */
+const isOfBootstrap = ({ kind }: Action) => kind === "parameters" || kind === "hard fork" || kind === "info";
+
+/** During the bootstrap representatives vote on information alone, the others on what is allowed. */
+function votesInBootstrap(role: Voter["role"], action: Action): boolean {
+  return role === "drep" ? action.kind === "info" : isOfBootstrap(action);
+}
+
+/** The votes of a representative end with its registration. */
+function dropVotes({ certificates }: Body, { votes }: Registry): void {
+  const gone = new Set(
+    certificates.flatMap((certificate) =>
+      certificate.kind === "unregister drep" ? [voterKey({ role: "drep", credential: certificate.credential })] : []
+    ),
+  );
+  if (gone.size === 0) return;
+  for (const [key] of [...votes.entries()]) if (gone.has(key.slice(key.indexOf(" ") + 1))) votes.delete(key);
 }
 
 /** Only members of the enacted committee vote as such, from protocol version 11 on (ledger: `unelectedCommitteeVoters`). */
@@ -52,17 +159,20 @@ function checkElected(
 }
 
 function checkProposal(
-  { deposit, account, action }: Proposal,
-  { accounts }: Registry,
-  { parameters, network, epoch }: Pick<LedgerState, "parameters" | "network" | "epoch">,
+  { deposit, account, action, cbor }: Proposal,
+  registry: Registry,
+  { parameters, network, epoch }: Terms,
 ): LedgerFailure[] {
   const failures: LedgerFailure[] = [];
+  const { accounts } = registry;
   const unknown = ({ credential }: RewardAccount) => !accounts.get(credentialKey(credential));
   const elsewhere = (of: RewardAccount) => of.network !== network;
   const expected = parameters.govActionDeposit;
-  const { major } = parameters.protocolVersion;
-  const afterBootstrap = major > 9;
-  if (action.kind === "parameters" && !isWellFormed(action.changes, major)) {
+  const afterBootstrap = !isBootstrap(parameters);
+  if (!afterBootstrap && !isOfBootstrap(action)) {
+    failures.push({ name: "DisallowedProposalDuringBootstrap", proposal: cbor });
+  }
+  if (action.kind === "parameters" && !isWellFormed(action.changes, parameters.protocolVersion.major)) {
     failures.push({ name: "MalformedProposal" });
   }
   if (afterBootstrap && unknown(account)) {
@@ -72,23 +182,39 @@ function checkProposal(
   if (elsewhere(account)) {
     failures.push({ name: "ProposalProcedureNetworkIdMismatch", expected: network, accounts: [account.hex] });
   }
-  if (action.kind === "treasury") {
-    const { payments } = action;
-    const paid = payments.map(([of]) => of);
-    const strange = paid.filter(elsewhere);
-    if (strange.length > 0) {
-      const hexes = strange.map(({ hex }) => hex);
-      failures.push({ name: "TreasuryWithdrawalsNetworkIdMismatch", expected: network, accounts: hexes });
-    }
-    const missing = afterBootstrap ? paid.filter(unknown) : [];
-    if (missing.length > 0) {
-      failures.push({ name: "TreasuryWithdrawalReturnAccountsDoNotExist", accounts: missing.map(({ hex }) => hex) });
-    }
-    if (afterBootstrap && payments.every(([, amount]) => amount === 0n)) {
-      failures.push({ name: "ZeroTreasuryWithdrawals" });
+  if (action.kind === "treasury" || action.kind === "parameters") {
+    const { constitution: { script } } = governanceOf(registry);
+    if (action.policy !== script) {
+      failures.push({ name: "InvalidGuardrailsScriptHash", supplied: action.policy, expected: script });
     }
   }
+  if (action.kind === "treasury") {
+    failures.push(...checkPayments(action, { elsewhere, unknown, network, afterBootstrap }));
+  }
   if (action.kind === "committee") failures.push(...checkCommittee(action, epoch));
+  return failures;
+}
+
+function checkPayments(
+  { payments }: Extract<Action, { kind: "treasury" }>,
+  { elsewhere, unknown, network, afterBootstrap }: {
+    readonly elsewhere: (of: RewardAccount) => boolean;
+    readonly unknown: (of: RewardAccount) => boolean;
+    readonly network: number;
+    readonly afterBootstrap: boolean;
+  },
+): LedgerFailure[] {
+  const failures: LedgerFailure[] = [];
+  const paid = payments.map(([of]) => of);
+  const strange = paid.filter(elsewhere).map(({ hex }) => hex);
+  const missing = afterBootstrap ? paid.filter(unknown).map(({ hex }) => hex) : [];
+  if (strange.length > 0) {
+    failures.push({ name: "TreasuryWithdrawalsNetworkIdMismatch", expected: network, accounts: strange });
+  }
+  if (missing.length > 0) failures.push({ name: "TreasuryWithdrawalReturnAccountsDoNotExist", accounts: missing });
+  if (afterBootstrap && payments.every(([, amount]) => amount === 0n)) {
+    failures.push({ name: "ZeroTreasuryWithdrawals" });
+  }
   return failures;
 }
 

@@ -1,21 +1,63 @@
 /** Rule GOVCERT: representatives, and members of the constitutional committee. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
-import type { Parameters } from "#src/cardano/parameters.ts";
 import type { CertificateOf } from "#src/cardano/conway/certificate.ts";
+import type { Body } from "#src/cardano/conway/body.ts";
+import { GOVERNANCE, governanceOf } from "#src/ledger/governance/actions.ts";
+import { protocolParameters } from "#src/ledger/governance/parameters.ts";
+import { isBootstrap } from "#src/ledger/governance/thresholds.ts";
 import type { Registry } from "#src/ledger/registry.ts";
-import { credentialKey } from "#src/ledger/state.ts";
+import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
-/** A new representative. */
+/** What certificates of governance are judged by, besides the tables. */
+type Terms = Pick<LedgerState, "parameters" | "epoch">;
+
+/**
+ * The last epoch in which a representative counts that is active now, but for dormant epochs, which are added when the next
+ * action is proposed (ledger: `computeDRepExpiry`).
+ */
+function expiryOf(registry: Registry, { parameters, epoch }: Terms): number {
+  return epoch + protocolParameters(parameters).drepActivity - governanceOf(registry).dormant;
+}
+
+/**
+ * Before the certificates of a transaction: its proposals end the dormant epochs, by which representatives count longer, and
+ * those that vote in it are active (ledger: `updateDormantDRepExpiries`, `updateVotingDRepExpiries`).
+ */
+export function keepActive({ proposals, voters }: Body, registry: Registry, terms: Terms): void {
+  const governance = governanceOf(registry);
+  const { dreps } = registry;
+  if (proposals.length > 0 && governance.dormant > 0) {
+    for (const [key, drep] of [...dreps.entries()]) {
+      const expiry = drep.expiry === undefined ? undefined : drep.expiry + governance.dormant;
+      if (expiry !== undefined && expiry >= terms.epoch) dreps.set(key, { ...drep, expiry });
+    }
+    registry.governance.set(GOVERNANCE, { ...governance, dormant: 0 });
+  }
+  const expiry = expiryOf(registry, terms);
+  for (const { role, credential } of voters) {
+    const key = credentialKey(credential);
+    const drep = role === "drep" ? dreps.get(key) : undefined;
+    if (drep) dreps.set(key, { ...drep, expiry });
+  }
+}
+
+/** A new representative. Dormant epochs do not count for it during the bootstrap. */
 export function registerDRep(
   { credential, deposit, anchor }: CertificateOf<"register drep">,
-  { dreps }: Registry,
-  { drepDeposit: expected }: Parameters,
+  registry: Registry,
+  terms: Terms,
 ): LedgerFailure[] {
+  const { dreps } = registry;
+  const { parameters, epoch } = terms;
+  const expected = parameters.drepDeposit;
   const key = credentialKey(credential);
   const failures: LedgerFailure[] = [];
   if (dreps.get(key)) failures.push({ name: "ConwayDRepAlreadyRegistered", credential });
   if (deposit !== expected) failures.push({ name: "ConwayDRepIncorrectDeposit", supplied: deposit, expected });
-  dreps.set(key, { deposit, ...(anchor ? { anchor } : {}) });
+  const expiry = isBootstrap(parameters)
+    ? epoch + protocolParameters(parameters).drepActivity
+    : expiryOf(registry, terms);
+  dreps.set(key, { deposit, expiry, ...(anchor ? { anchor } : {}) });
   return failures;
 }
 
@@ -36,11 +78,16 @@ export function unregisterDRep(
 }
 
 /** A representative shows that it is active, and may change or remove its metadata. */
-export function updateDRep({ credential, anchor }: CertificateOf<"update drep">, { dreps }: Registry): LedgerFailure[] {
+export function updateDRep(
+  { credential, anchor }: CertificateOf<"update drep">,
+  registry: Registry,
+  terms: Terms,
+): LedgerFailure[] {
+  const { dreps } = registry;
   const key = credentialKey(credential);
   const drep = dreps.get(key);
   if (!drep) return [{ name: "ConwayDRepNotRegistered", credential }];
-  dreps.set(key, { deposit: drep.deposit, ...(anchor ? { anchor } : {}) });
+  dreps.set(key, { deposit: drep.deposit, expiry: expiryOf(registry, terms), ...(anchor ? { anchor } : {}) });
   return [];
 }
 
@@ -52,7 +99,7 @@ export function answerForSeat(
   const { cold } = certificate;
   const key = credentialKey(cold);
   const member = committee.get(key);
-  const elected = member?.elected ? { elected: true } : {};
+  const { hot: _, resigned: __, ...elected } = member ?? {};
   committee.set(
     key,
     certificate.kind === "resign"

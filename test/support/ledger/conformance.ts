@@ -7,11 +7,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
-import { as, asInt, decode, encode, Encoded, type Item, raw } from "#src/cardano/cbor.ts";
+import { as, asInt, asSet, decode, encode, Encoded, type Item, raw } from "#src/cardano/cbor.ts";
+import { readProposal } from "#src/cardano/conway/governance.ts";
 import { type Output, readOutput, readRef, refKey } from "#src/cardano/output.ts";
-import type { Parameters, Ratio, Units } from "#src/cardano/parameters.ts";
+import type { Parameters, ProtocolParameters, Ratio, Units } from "#src/cardano/parameters.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
 import { snapshotOf } from "#src/ledger/epoch/snapshot.ts";
+import { GOVERNANCE, governanceOf, voteKey, voterKey } from "#src/ledger/governance/actions.ts";
+import { PURPOSES } from "#src/ledger/governance/types.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import { blocksKey, credentialKey, type MutableLedgerState, newState, RANKING } from "#src/ledger/state.ts";
 
@@ -87,10 +90,12 @@ function readEvent(item: Item): Event {
   };
 }
 
-function readParameters(item: Item): Parameters {
+function readParameters(item: Item): ProtocolParameters {
   const field = list(item);
   const [major, minor] = list(field[12]);
   const [memory, steps] = list(field[16]);
+  const pools = list(field[22]).map(ratio);
+  const dreps = list(field[23]).map(ratio);
   return {
     protocolVersion: { major: number(major), minor: number(minor) },
     feePerByte: asInt(field[0]),
@@ -117,6 +122,29 @@ function readParameters(item: Item): Parameters {
     govActionDeposit: asInt(field[27]),
     drepDeposit: asInt(field[28]),
     refScriptCostPerByte: ratio(field[30]),
+    poolThresholds: {
+      noConfidence: pools[0]!,
+      committee: pools[1]!,
+      committeeNoConfidence: pools[2]!,
+      hardFork: pools[3]!,
+      securityParameters: pools[4]!,
+    },
+    drepThresholds: {
+      noConfidence: dreps[0]!,
+      committee: dreps[1]!,
+      committeeNoConfidence: dreps[2]!,
+      constitution: dreps[3]!,
+      hardFork: dreps[4]!,
+      networkParameters: dreps[5]!,
+      economicParameters: dreps[6]!,
+      technicalParameters: dreps[7]!,
+      governanceParameters: dreps[8]!,
+      treasuryWithdrawal: dreps[9]!,
+    },
+    committeeMinSize: number(field[24]),
+    committeeMaxTerm: number(field[25]),
+    govActionLifetime: number(field[26]),
+    drepActivity: number(field[29]),
   };
 }
 
@@ -139,7 +167,7 @@ function readState(item: Item, parameters: (hash: string) => Parameters): Snapsh
   const [certificates, utxo] = list(ledger);
   const [votes, pools, stake] = list(certificates);
   const [outputs, deposits, fees, governance, , donations] = list(utxo);
-  const [proposals, committee, , current] = list(governance);
+  const [proposals, committee, constitution, current, , , pulser] = list(governance);
   const unspent = new Map<string, Output>();
   for (const [ref, output] of pairs(outputs)) unspent.set(refKey(readRef(ref)), readOutput(output));
   const state = newState({ parameters: parameters(hex(current)), epoch: number(epoch), outputs: unspent });
@@ -150,8 +178,12 @@ function readState(item: Item, parameters: (hash: string) => Parameters): Snapsh
     deposits: asInt(deposits),
     donations: asInt(donations),
   });
-  const [dreps, seats] = list(votes);
-  for (const [drep, of] of pairs(dreps)) state.dreps.set(keyOf(drep), { deposit: asInt(list(of)[2]) });
+  const [dreps, seats, dormant] = list(votes);
+  for (const [drep, of] of pairs(dreps)) {
+    state.dreps.set(keyOf(drep), { deposit: asInt(list(of)[2]), expiry: number(list(of)[0]) });
+  }
+  readGovernance(state, { proposals: proposals!, committee: committee!, constitution: constitution!, pulser: pulser! });
+  state.governance.set(GOVERNANCE, { ...governanceOf(state), dormant: number(dormant) });
   readCommittee(state, committee!, proposals!, seats!);
   readPools(state, pools!);
   readSnapshots(state, snapshots!);
@@ -178,10 +210,62 @@ function readState(item: Item, parameters: (hash: string) => Parameters): Snapsh
   return { state, outputs: unspent };
 }
 
+const actionId = (item: Item | undefined) => refKey(readRef(item!));
+const optional = (item: Item | undefined) => list(item)[0];
+
+/** Actions that are voted on, the votes, what is in force, and what is decided. */
+function readGovernance(
+  state: MutableLedgerState,
+  { proposals, committee, constitution, pulser }: Record<"proposals" | "committee" | "constitution" | "pulser", Item>,
+): void {
+  const [roots, actions] = list(proposals);
+  const enacted = Object.fromEntries(
+    list(roots).flatMap((root, i) => optional(root) ? [[PURPOSES[i]!, actionId(optional(root))]] : []),
+  );
+  for (const [order, action] of list(actions).entries()) {
+    const [id, byCommittee, byDreps, byPools, procedure, proposedIn, expiresAfter] = list(action);
+    const proposal = readProposal(procedure!);
+    state.proposals.set(actionId(id), {
+      proposal,
+      order,
+      proposedIn: number(proposedIn),
+      expiresAfter: number(expiresAfter),
+    });
+    for (const [role, votes] of [["committee", byCommittee], ["drep", byDreps], ["pool", byPools]] as const) {
+      for (const [voter, vote] of pairs(votes)) {
+        const credential = role === "pool" ? { kind: "key", hash: hex(voter) } as const : readCredential(voter);
+        const choice = (["no", "yes", "abstain"] as const)[number(vote)]!;
+        state.votes.set(voteKey(actionId(id), voterKey({ role, credential })), choice);
+      }
+    }
+  }
+  const [anchor, script] = list(constitution);
+  const [url, hash] = list(anchor);
+  const [, ratified] = list(pulser);
+  const [, taking, ending] = list(ratified);
+  const held = optional(committee);
+  state.governance.set(GOVERNANCE, {
+    constitution: {
+      anchor: { url: as(url, "text").value, hash: hex(hash) },
+      ...(script!.type === "null" ? {} : { script: hex(script) }),
+    },
+    ...(held ? { quorum: ratio(list(held)[1]) } : {}),
+    enacted,
+    dormant: 0,
+    next: list(actions).length,
+    decided: {
+      enacted: list(taking).map((action) => actionId(list(action)[0])),
+      expired: asSet(ending).map(actionId),
+    },
+  });
+}
+
 /** Elected members, proposed members, and the votes of each. */
 function readCommittee(state: MutableLedgerState, committee: Item, proposals: Item, seats: Item): void {
   const [elected] = list(committee);
-  for (const [cold] of elected ? pairs(list(elected)[0]) : []) state.committee.set(keyOf(cold), { elected: true });
+  for (const [cold, until] of elected ? pairs(list(elected)[0]) : []) {
+    state.committee.set(keyOf(cold), { elected: true, until: number(until) });
+  }
   for (const proposal of list(list(proposals)[1])) {
     const procedure = list(proposal)[4];
     const [kind, , , added] = list(list(procedure)[2]);
@@ -192,9 +276,8 @@ function readCommittee(state: MutableLedgerState, committee: Item, proposals: It
   }
   for (const [cold, answer] of pairs(seats)) {
     const [kind, hot] = list(answer);
-    const { elected } = state.committee.get(keyOf(cold)) ?? {};
     const seat = number(kind) === 0 ? { hot: keyOf(hot) } : { resigned: true };
-    state.committee.set(keyOf(cold), { ...seat, ...(elected ? { elected } : {}) });
+    state.committee.set(keyOf(cold), { ...state.committee.get(keyOf(cold)), ...seat });
   }
 }
 
@@ -246,6 +329,24 @@ function termsText(of: Uint8Array): string {
   return [vrf, pledge, cost, share, account.hex, ...[...owners].sort()].join(" ");
 }
 
+/** What is proposed, voted and in force; not what is decided at the next boundary, which a node computes later. */
+function governanceText(state: MutableLedgerState): string[] {
+  const { constitution: { anchor, script }, quorum, enacted, dormant } = governanceOf(state);
+  const plain = (value: unknown) => JSON.stringify(value, (_, of) => typeof of === "bigint" ? String(of) : of);
+  const parameters = { ...state.parameters, costModels: [...state.parameters.costModels] };
+  return [
+    `constitution ${anchor.url} ${anchor.hash} ${script ?? ""}`,
+    `quorum ${quorum ? Number(quorum.numerator) / Number(quorum.denominator) : "none"}`,
+    `dormant ${dormant}`,
+    ...PURPOSES.map((purpose) => `enacted ${purpose} ${enacted[purpose] ?? ""}`),
+    ...[...state.proposals.entries()].map(([key, { proposal, proposedIn, expiresAfter }]) =>
+      `proposal ${key} ${proposedIn} ${expiresAfter} ${proposal.cbor}`
+    ),
+    ...[...state.votes.entries()].map(([key, vote]) => `vote ${key} ${vote}`),
+    ...Object.entries(parameters).map(([name, value]) => `parameter ${name} ${plain(value)}`),
+  ];
+}
+
 /** All of a state as plain text, by which two states can be compared. */
 export function stateText({ state, outputs }: Snapshot): string[] {
   const { accounts, pools, dreps, committee, pots, snapshots, blocks, ranking } = state;
@@ -263,10 +364,12 @@ export function stateText({ state, outputs }: Snapshot): string[] {
     rows.push(`pool ${pool} ${deposit} ${retiring ?? ""} ${termsText(certificate)}`);
     if (future) rows.push(`pool ${pool} later ${termsText(future)}`);
   }
-  for (const [drep, { deposit }] of dreps.entries()) rows.push(`drep ${drep} ${deposit}`);
-  for (const [cold, { hot, resigned }] of committee.entries()) {
+  for (const [drep, { deposit, expiry }] of dreps.entries()) rows.push(`drep ${drep} ${deposit} ${expiry}`);
+  for (const [cold, { hot, resigned, elected, until }] of committee.entries()) {
     if (hot || resigned) rows.push(`committee ${cold} ${hot ?? "resigned"}`);
+    if (elected) rows.push(`committee ${cold} until ${until}`);
   }
+  rows.push(...governanceText(state));
   for (const [pot, lovelace] of Object.entries(pots)) rows.push(`pot ${pot} ${lovelace}`);
   rows.push(`epoch ${state.epoch}`, `fees shared out next ${snapshotOf(state, state.epoch).fees}`);
   for (const [epoch, { pools }] of snapshots.entries()) {

@@ -2,6 +2,9 @@
  * A small ledger for tests, and transactions on it written field by field, so that a test can break each rule
  * separately.
  */
+import type { Action, ActionId } from "#src/cardano/conway/governance.ts";
+import { rewardAccountOf } from "#src/cardano/conway/strict.ts";
+import { actionKey } from "#src/ledger/governance/actions.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { baseAddress, enterpriseAddress, rewardAddress, scriptAddress } from "#src/cardano/address.ts";
 import { decode, type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
@@ -153,6 +156,15 @@ export class World {
   register(person: Person, account: { balance?: bigint; pool?: string; drep?: string } = {}): void {
     const { balance = 0n, ...rest } = account;
     this.state.accounts.set(person.account, { deposit: this.state.parameters.keyDeposit, balance, ...rest });
+  }
+
+  /** An action that is voted on: information, unless another one is given. */
+  propose(id: ActionId, action: Action = { kind: "info" }): void {
+    const account = rewardAccountOf(fromHex(`e0${alice.stakeHash}`));
+    const proposal = { cbor: "", deposit: 0n, account, action, anchor: { url: "", hash: "00".repeat(32) } };
+    const { epoch, proposals } = this.state;
+    const order = [...proposals.entries()].length;
+    proposals.set(actionKey(id), { proposal, order, proposedIn: epoch, expiresAfter: epoch + 6 });
   }
 
   /** Encodes a transaction as CBOR. */

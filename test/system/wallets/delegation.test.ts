@@ -16,7 +16,7 @@ import { memberPosition } from "../../support/chain/memberPosition.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
-import { DREP_ACTIVITY } from "#src/devnet/serve/nodeGenesis.ts";
+import { DREP_ACTIVITY } from "#src/ledger/governance/parameters.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { hash224 } from "#src/cardano/hash.ts";
 import { publicKey } from "#src/cardano/keys/signingKey.ts";

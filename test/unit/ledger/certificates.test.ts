@@ -342,6 +342,7 @@ describe("proposals", () => {
   it("and votes are signed", async () => {
     const world = new World(mainnetParametersAt(10));
     world.state.dreps.set(alice.account, { deposit: 1n });
+    world.propose({ txHash: "00".repeat(32), index: 0 });
     const votes = new Map<Encodable, Encodable>([[
       [2, fromHex(alice.stakeHash)],
       new Map<Encodable, Encodable>([[[new Uint8Array(32), 0], [1, null]]]),

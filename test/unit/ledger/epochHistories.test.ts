@@ -223,6 +223,7 @@ const KINDS = [
   "dreps gone",
   "dreps new",
   "end: accounts changed",
+  "end: committee gone",
   "end: pools changed",
   "end: pools gone",
   "pools changed",

@@ -105,6 +105,7 @@ describe("protocol version 11", () => {
       new Map<Encodable, Encodable>([[[new Uint8Array(32), 0], [1, null]]]),
     ]]);
     for (const [world, failures] of [[world11(), ["UnelectedCommitteeVoters"]], [world10(), []]] as const) {
+      world.propose({ txHash: "00".repeat(32), index: 0 });
       world.state.committee.set(bob.account, { hot: alice.account });
       expect(await world.failures({ fields: { 19: votes }, keys })).toEqual(failures);
       world.state.committee.set(bob.account, { hot: alice.account, elected: true });

@@ -6,7 +6,7 @@ import { PLUTUS_LANGUAGES, type Ratio } from "#src/cardano/parameters.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
 import { parametersFromJson } from "#src/devnet/genesis/parametersJson.ts";
-import { protocolParameters } from "#src/devnet/serve/nodeGenesis.ts";
+import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import { costModelNames } from "#src/plutus/costModelNames.ts";
 
 const decimal = ({ numerator, denominator }: Ratio) => Number(numerator) / Number(denominator);

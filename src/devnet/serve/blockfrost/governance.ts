@@ -27,7 +27,7 @@ import {
   type RepresentativeUpdate,
 } from "#src/devnet/index/reads/governance.ts";
 import { atOneState, type Page } from "#src/devnet/index/reads/page.ts";
-import { protocolParameters } from "#src/devnet/serve/nodeGenesis.ts";
+import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import {
   representativeOf,
   secondsOf,

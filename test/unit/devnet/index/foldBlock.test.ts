@@ -67,6 +67,9 @@ function transaction(
       pools: [],
       dreps: [],
       committee: [],
+      proposals: [],
+      votes: [],
+      governance: [],
       ...effect,
     },
   };
@@ -421,6 +424,9 @@ describe("foldBlock", () => {
         ranking: [],
         dreps: [],
         committee: [],
+        proposals: [],
+        votes: [],
+        governance: [],
         pots: { before: pots, after: pots },
         accounts: [{ key: account, before: { deposit: 0n, balance: 0n }, after: { deposit: 0n, balance: 8n } }],
         pools: [

@@ -5,7 +5,8 @@ import { type Ratio, slotAt, slotTime } from "#src/cardano/parameters.ts";
 import { slotsOf } from "#src/chain/provider/node/queries.ts";
 import { type Genesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
 import { genesisFiles } from "#src/devnet/genesis/json.ts";
-import { eraHistory, nodeGenesis, protocolParameters } from "#src/devnet/serve/nodeGenesis.ts";
+import { eraHistory, nodeGenesis } from "#src/devnet/serve/nodeGenesis.ts";
+import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import { epochOfSlot, horizon, slotOfTime, timeOfSlot } from "#src/cardano/eras.ts";
 import { startTime } from "#src/node/queries/history.ts";
 

@@ -1,0 +1,79 @@
+/**
+ * Actions of governance in the state: how they were voted, and the chains that those of one purpose form (CIP-1694; ledger:
+ * `Proposals`). Actions go by `transaction#index`, voters by `voterKey`.
+ */
+import { refKey } from "#src/cardano/output.ts";
+import type { Action, ActionId, Vote, Voter } from "#src/cardano/conway/governance.ts";
+import { type Governance, type Proposed, type Purpose, PURPOSES } from "#src/ledger/governance/types.ts";
+import { credentialKey, type LedgerState, type View } from "#src/ledger/state.ts";
+
+/** The key of the only row of `governance`. */
+export const GOVERNANCE = "";
+
+/** Before the first change: an empty constitution, and a committee without members whose quorum is met. */
+const AT_GENESIS: Governance = {
+  constitution: { anchor: { url: "", hash: "00".repeat(32) } },
+  quorum: { numerator: 0n, denominator: 1n },
+  enacted: {},
+  dormant: 0,
+  next: 0,
+  decided: { enacted: [], expired: [] },
+};
+
+/** What is in force. */
+export function governanceOf({ governance }: Pick<LedgerState, "governance">): Governance {
+  return governance.get(GOVERNANCE) ?? AT_GENESIS;
+}
+
+/** The key of an action. */
+export const actionKey = (id: ActionId): string => refKey(id);
+
+/** The key of a vote: of an action, by a voter. */
+export const voteKey = (action: string, voter: string): string => `${action} ${voter}`;
+
+/** A voter in the key of a vote: the role and the credential. */
+export function voterKey({ role, credential }: Pick<Voter, "role" | "credential">): string {
+  return `${role} ${role === "pool" ? credential.hash : credentialKey(credential)}`;
+}
+
+/** The votes on an action, by role and by the voter's key in the state. */
+export type Tally = Readonly<Record<Voter["role"], ReadonlyMap<string, Vote["vote"]>>>;
+
+/** The votes on every action. */
+export function tallies(votes: View<Vote["vote"]>): (action: string) => Tally {
+  const all = new Map<string, Record<Voter["role"], Map<string, Vote["vote"]>>>();
+  const none: Tally = { committee: new Map(), drep: new Map(), pool: new Map() };
+  for (const [key, vote] of votes.entries()) {
+    const [action = "", role, voter = ""] = key.split(" ");
+    const tally = all.get(action) ?? { committee: new Map(), drep: new Map(), pool: new Map() };
+    all.set(action, tally);
+    if (role === "committee" || role === "drep" || role === "pool") tally[role].set(voter, vote);
+  }
+  return (action) => all.get(action) ?? none;
+}
+
+/** The purpose of an action; undefined for those that follow no other. */
+export function purposeOf({ kind }: Action): Purpose | undefined {
+  return kind === "no confidence" ? "committee" : PURPOSES.find((purpose) => purpose === kind);
+}
+
+/** The action that another one follows. */
+export function previousOf(action: Action): string | undefined {
+  return "previous" in action && action.previous ? actionKey(action.previous) : undefined;
+}
+
+/** Actions in the order in which they were proposed. */
+export function inOrder(proposals: View<Proposed>): (readonly [string, Proposed])[] {
+  return [...proposals.entries()].sort(([, a], [, b]) => a.order - b.order);
+}
+
+/** All actions that follow some others, in one step or several. Those of another purpose follow none of them. */
+export function descendants(proposals: View<Proposed>, of: Iterable<string>): Set<string> {
+  const found = new Set<string>();
+  const roots = new Set(of);
+  for (const [key, { proposal: { action } }] of inOrder(proposals)) {
+    const previous = previousOf(action);
+    if (previous !== undefined && (roots.has(previous) || found.has(previous))) found.add(key);
+  }
+  return found;
+}

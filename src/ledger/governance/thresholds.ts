@@ -1,0 +1,90 @@
+/** Who votes on which action, and how much of them has to agree (CIP-1694; ledger: `VotingThreshold`). */
+import type { Action } from "#src/cardano/conway/governance.ts";
+import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
+import { greater, zero } from "#src/ledger/epoch/ratio.ts";
+import {
+  changesSecurity,
+  groupsOf,
+  type ParameterGroup,
+  protocolParameters,
+} from "#src/ledger/governance/parameters.ts";
+import type { Governance } from "#src/ledger/governance/types.ts";
+import type { CommitteeMember, View } from "#src/ledger/state.ts";
+
+/** `none`: these voters have no say, so that it passes without them; `never`: it cannot pass. */
+export type Threshold = Ratio | "none" | "never";
+
+/** What thresholds depend on. */
+export interface ThresholdTerms {
+  readonly parameters: Parameters;
+  readonly governance: Governance;
+  readonly committee: View<CommitteeMember>;
+  readonly epoch: number;
+}
+
+/** Protocol version 9 is the bootstrap: representatives do not decide yet, and few actions are allowed. */
+export function isBootstrap({ protocolVersion: { major } }: Parameters): boolean {
+  return major === 9;
+}
+
+/** Whether an elected member's term runs, and it votes through a hot credential. */
+export function isActive({ elected, hot, resigned, until = Infinity }: CommitteeMember, epoch: number): boolean {
+  return elected === true && !resigned && hot !== undefined && epoch <= until;
+}
+
+/** The share of the committee that has to agree. */
+export function committeeThreshold(action: Action, terms: ThresholdTerms): Threshold {
+  const { governance: { quorum }, committee, epoch, parameters } = terms;
+  if (action.kind === "no confidence" || action.kind === "committee") return "none";
+  if (action.kind === "info" || quorum === undefined) return "never";
+  const active = [...committee.entries()].filter(([, member]) => isActive(member, epoch)).length;
+  const { committeeMinSize } = protocolParameters(parameters);
+  return isBootstrap(parameters) || active >= committeeMinSize ? quorum : "never";
+}
+
+/** The share of the stake of pools that has to agree. */
+export function poolThreshold(action: Action, { parameters, governance: { quorum } }: ThresholdTerms): Threshold {
+  const { poolThresholds } = protocolParameters(parameters);
+  switch (action.kind) {
+    case "no confidence":
+      return poolThresholds.noConfidence;
+    case "committee":
+      return quorum === undefined ? poolThresholds.committeeNoConfidence : poolThresholds.committee;
+    case "hard fork":
+      return poolThresholds.hardFork;
+    case "parameters":
+      return changesSecurity(action.changes) ? poolThresholds.securityParameters : "none";
+    case "info":
+      return "never";
+    default:
+      return "none";
+  }
+}
+
+const GROUPS = {
+  network: "networkParameters",
+  economic: "economicParameters",
+  technical: "technicalParameters",
+  governance: "governanceParameters",
+} as const satisfies Record<ParameterGroup, string>;
+
+/** The share of the stake of representatives that has to agree; during the bootstrap none has to. */
+export function drepThreshold(action: Action, { parameters, governance: { quorum } }: ThresholdTerms): Threshold {
+  if (action.kind === "info") return "never";
+  if (isBootstrap(parameters)) return zero;
+  const { drepThresholds } = protocolParameters(parameters);
+  switch (action.kind) {
+    case "no confidence":
+      return drepThresholds.noConfidence;
+    case "committee":
+      return quorum === undefined ? drepThresholds.committeeNoConfidence : drepThresholds.committee;
+    case "constitution":
+      return drepThresholds.constitution;
+    case "hard fork":
+      return drepThresholds.hardFork;
+    case "treasury":
+      return drepThresholds.treasuryWithdrawal;
+    case "parameters":
+      return [...groupsOf(action.changes)].map((group) => drepThresholds[GROUPS[group]]).reduce(greater, zero);
+  }
+}
