@@ -1,7 +1,6 @@
 /** Votes and proposals. Sets and maps stand in the ledger's order. */
 import type { Credential } from "#src/cardano/address.ts";
 import type { Anchor } from "#src/cardano/certificates.ts";
-import { toHex } from "#src/base/bytes.ts";
 import { asSet, CborError, type Item, raw } from "#src/cardano/cbor.ts";
 import { compareRefs, type OutRef } from "#src/cardano/output.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
@@ -80,11 +79,10 @@ export type Action =
   | { readonly kind: "info" };
 
 /**
- * A proposal: its deposit in lovelace, the account that the deposit returns to, the action, the document about it, and its CBOR
- * in hexadecimal.
+ * A proposal: its deposit in lovelace, the account that the deposit returns to, the action, the document about it, and its CBOR.
  */
 export interface Proposal {
-  readonly cbor: string;
+  readonly cbor: Uint8Array;
   readonly deposit: bigint;
   readonly account: RewardAccount;
   readonly action: Action;
@@ -142,7 +140,7 @@ export function readProposal(item: Item): Proposal {
   const anchor = anchorOrNil(document);
   if (!anchor) throw new CborError("a proposal has no anchor");
   return {
-    cbor: toHex(raw(item)),
+    cbor: raw(item),
     deposit: uint(deposit, "deposit"),
     account: rewardAccount(account),
     action: readAction(action),

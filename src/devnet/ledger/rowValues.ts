@@ -42,7 +42,7 @@ const CHECKS: { readonly [Kind in EntryKind]: (value: unknown) => value is RowVa
   pools: (value): value is Pool => has(value, "certificate", (member) => member instanceof Uint8Array),
   dreps: (value): value is DRep => has(value, "deposit", isBigint),
   committee: (value): value is CommitteeMember => isObject(value),
-  proposals: (value): value is Proposed => has(value, "proposal", isObject),
+  proposals: (value): value is Proposed => has(value, "cbor", (member) => member instanceof Uint8Array),
   votes: (value): value is Vote["vote"] => value === "no" || value === "yes" || value === "abstain",
   governance: (value): value is Governance => has(value, "constitution", isObject),
   snapshots: (value): value is StakeSnapshot => has(value, "pools", isMap),

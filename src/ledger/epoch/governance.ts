@@ -1,6 +1,6 @@
 /** Governance at the boundary between two epochs: what was decided takes force, what ended is refunded, and it is decided again. */
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { GOVERNANCE, governanceOf } from "#src/ledger/governance/actions.ts";
+import { GOVERNANCE, governanceOf, proposalOf } from "#src/ledger/governance/actions.ts";
 import { enact, type EnactState, ended } from "#src/ledger/governance/enact.ts";
 import { type Election, ratify } from "#src/ledger/governance/ratify.ts";
 import type { Proposed } from "#src/ledger/governance/types.ts";
@@ -24,7 +24,7 @@ export function takeForce({ registry, parameters, pots, epoch }: Boundary): Para
   const { decided } = governanceOf(registry);
   const state = decided.enacted.reduce<EnactState>((state, key) => {
     const proposed = registry.proposals.get(key);
-    return proposed ? enact(state, key, proposed.proposal.action) : state;
+    return proposed ? enact(state, key, proposalOf(proposed).action) : state;
   }, {
     governance: governanceOf(registry),
     parameters,
@@ -36,7 +36,8 @@ export function takeForce({ registry, parameters, pots, epoch }: Boundary): Para
   for (const [{ credential }, lovelace] of state.payments) {
     if (credit(registry, credentialKey(credential), lovelace)) pots.treasury -= lovelace;
   }
-  for (const { proposal: { account, deposit } } of gone.values()) {
+  for (const proposed of gone.values()) {
+    const { account, deposit } = proposalOf(proposed);
     pots.deposits -= deposit;
     if (!credit(registry, credentialKey(account.credential), deposit)) pots.treasury += deposit;
   }
@@ -71,9 +72,10 @@ function dropActions({ proposals, votes }: Registry, gone: ReadonlyMap<string, P
 /** Writes the committee; who is neither elected nor proposed any longer is forgotten (ledger: `updateCommitteeState`). */
 function seat({ committee, proposals }: Registry, members: EnactState["committee"]): void {
   const proposed = new Set(
-    [...proposals.entries()].flatMap(([, { proposal: { action } }]) =>
-      action.kind === "committee" ? action.added.map(({ member }) => credentialKey(member)) : []
-    ),
+    [...proposals.entries()].flatMap(([, proposed]) => {
+      const { action } = proposalOf(proposed);
+      return action.kind === "committee" ? action.added.map(({ member }) => credentialKey(member)) : [];
+    }),
   );
   for (const [key, member] of members) {
     if (!member.elected && !proposed.has(key)) committee.delete(key);

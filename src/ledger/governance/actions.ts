@@ -3,7 +3,15 @@
  * `Proposals`). Actions go by `transaction#index`, voters by `voterKey`.
  */
 import { refKey } from "#src/cardano/output.ts";
-import type { Action, ActionId, Vote, Voter } from "#src/cardano/conway/governance.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import {
+  type Action,
+  type ActionId,
+  type Proposal,
+  readProposal,
+  type Vote,
+  type Voter,
+} from "#src/cardano/conway/governance.ts";
 import { type Governance, type Proposed, type Purpose, PURPOSES } from "#src/ledger/governance/types.ts";
 import { credentialKey, type LedgerState, type View } from "#src/ledger/state.ts";
 
@@ -23,6 +31,17 @@ const AT_GENESIS: Governance = {
 /** What is in force. */
 export function governanceOf({ governance }: Pick<LedgerState, "governance">): Governance {
   return governance.get(GOVERNANCE) ?? AT_GENESIS;
+}
+
+const read = new WeakMap<Uint8Array, Proposal>();
+
+/** Reads a proposal, once for the same bytes in memory. @throws {CborError} */
+export function proposalOf({ cbor }: Pick<Proposed, "cbor">): Proposal {
+  const known = read.get(cbor);
+  if (known) return known;
+  const proposal = readProposal(decode(cbor));
+  read.set(cbor, proposal);
+  return proposal;
 }
 
 /** The key of an action. */
@@ -71,8 +90,8 @@ export function inOrder(proposals: View<Proposed>): (readonly [string, Proposed]
 export function descendants(proposals: View<Proposed>, of: Iterable<string>): Set<string> {
   const found = new Set<string>();
   const roots = new Set(of);
-  for (const [key, { proposal: { action } }] of inOrder(proposals)) {
-    const previous = previousOf(action);
+  for (const [key, proposed] of inOrder(proposals)) {
+    const previous = previousOf(proposalOf(proposed).action);
     if (previous !== undefined && (roots.has(previous) || found.has(previous))) found.add(key);
   }
   return found;

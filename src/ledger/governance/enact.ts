@@ -2,7 +2,7 @@
 import type { Action } from "#src/cardano/conway/governance.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { descendants, inOrder, previousOf, purposeOf } from "#src/ledger/governance/actions.ts";
+import { descendants, inOrder, previousOf, proposalOf, purposeOf } from "#src/ledger/governance/actions.ts";
 import { changeParameters } from "#src/ledger/governance/parameters.ts";
 import type { Governance, Proposed } from "#src/ledger/governance/types.ts";
 import { type CommitteeMember, credentialKey, type View } from "#src/ledger/state.ts";
@@ -86,15 +86,16 @@ export function ended(
   const gone = new Set([...expired, ...descendants(proposals, expired)]);
   const all = inOrder(proposals);
   for (const key of enacted) {
-    const action = proposals.get(key)?.proposal.action;
+    const proposed = proposals.get(key);
+    const action = proposed && proposalOf(proposed).action;
     gone.add(key);
     const purpose = action && purposeOf(action);
     if (!action || purpose === undefined) continue;
     const previous = previousOf(action);
-    const rivals = all.filter(([other, { proposal }]) =>
-      other !== key && !gone.has(other) && purposeOf(proposal.action) === purpose &&
-      previousOf(proposal.action) === previous
-    ).map(([other]) => other);
+    const rivals = all.filter(([other, one]) => {
+      const { action } = proposalOf(one);
+      return other !== key && !gone.has(other) && purposeOf(action) === purpose && previousOf(action) === previous;
+    }).map(([other]) => other);
     for (const rival of [...rivals, ...descendants(proposals, rivals)]) gone.add(rival);
   }
   return new Map(all.filter(([key]) => gone.has(key)));

@@ -9,7 +9,15 @@ import type { Action } from "#src/cardano/conway/governance.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import { less, share } from "#src/ledger/epoch/ratio.ts";
 import { poolStake, stakeOf } from "#src/ledger/epoch/snapshot.ts";
-import { governanceOf, inOrder, previousOf, purposeOf, tallies, type Tally } from "#src/ledger/governance/actions.ts";
+import {
+  governanceOf,
+  inOrder,
+  previousOf,
+  proposalOf,
+  purposeOf,
+  tallies,
+  type Tally,
+} from "#src/ledger/governance/actions.ts";
 import { enact, type EnactState } from "#src/ledger/governance/enact.ts";
 import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import {
@@ -78,13 +86,14 @@ export function ratify(election: Election): Governance["decided"] {
     payments: [],
   };
   let delayed = false;
-  const rank = ([, { proposal: { action } }]: readonly [string, Proposed]) => PRIORITIES.indexOf(action.kind);
-  for (const [key, { proposal: { action }, expiresAfter }] of proposed.toSorted((a, b) => rank(a) - rank(b))) {
+  const rank = ([, one]: readonly [string, Proposed]) => PRIORITIES.indexOf(proposalOf(one).action.kind);
+  for (const [key, one] of proposed.toSorted((a, b) => rank(a) - rank(b))) {
+    const { action } = proposalOf(one);
     if (!delayed && canFollow(action, state, election) && isAccepted(action, tally(key), state, stake, election)) {
       state = enact(state, key, action);
       delayed = DELAYING.has(action.kind);
       enacted.push(key);
-    } else if (expiresAfter < epoch) expired.push(key);
+    } else if (one.expiresAfter < epoch) expired.push(key);
   }
   return { enacted, expired };
 }
@@ -206,7 +215,8 @@ function votingStake(
   proposed: readonly (readonly [string, Proposed])[],
 ): VotingStake {
   const deposits = new Map<string, bigint>();
-  for (const [, { proposal: { deposit, account } }] of proposed) {
+  for (const [, one] of proposed) {
+    const { deposit, account } = proposalOf(one);
     const key = credentialKey(account.credential);
     deposits.set(key, (deposits.get(key) ?? 0n) + deposit);
   }

@@ -1,11 +1,11 @@
 /** What the state holds of governance. Actions go by `transaction#index`. */
 import type { Anchor } from "#src/cardano/certificates.ts";
-import type { Proposal } from "#src/cardano/conway/governance.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 
 /** An action that is voted on. */
 export interface Proposed {
-  readonly proposal: Proposal;
+  /** CBOR of the proposal; `proposalOf` reads it. */
+  readonly cbor: Uint8Array;
   /** Its place among all that were ever proposed. */
   readonly order: number;
   /** The epoch in which it was proposed. */

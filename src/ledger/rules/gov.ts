@@ -1,5 +1,6 @@
 /** Rule GOV: proposals, then votes, on the tables as the certificates left them. */
 import type { Credential } from "#src/cardano/address.ts";
+import { toHex } from "#src/base/bytes.ts";
 import type { LedgerFailure, Votes } from "#src/cardano/failure.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
 import type { Action, ActionId, Proposal, Voter } from "#src/cardano/conway/governance.ts";
@@ -10,12 +11,14 @@ import {
   GOVERNANCE,
   governanceOf,
   previousOf,
+  proposalOf,
   purposeOf,
   voteKey,
   voterKey,
 } from "#src/ledger/governance/actions.ts";
 import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import { isBootstrap, poolThreshold } from "#src/ledger/governance/thresholds.ts";
+import type { Proposed } from "#src/ledger/governance/types.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
@@ -43,7 +46,7 @@ function propose(key: string, proposal: Proposal, registry: Registry, { paramete
   const failures = checkChain(proposal, registry, parameters.protocolVersion);
   const governance = governanceOf(registry);
   const expiresAfter = epoch + protocolParameters(parameters).govActionLifetime;
-  registry.proposals.set(key, { proposal, order: governance.next, proposedIn: epoch, expiresAfter });
+  registry.proposals.set(key, { cbor: proposal.cbor.slice(), order: governance.next, proposedIn: epoch, expiresAfter });
   registry.governance.set(GOVERNANCE, { ...governance, next: governance.next + 1 });
   for (const { member } of action.kind === "committee" ? action.added : []) {
     const cold = credentialKey(member);
@@ -62,9 +65,9 @@ function checkChain(
   const previous = previousOf(action);
   if (purpose === undefined) return [];
   const last = governanceOf(registry).enacted[purpose];
-  const before = previous === undefined ? undefined : registry.proposals.get(previous)?.proposal.action;
+  const before = previous === undefined ? undefined : actionIn(registry.proposals.get(previous));
   if (previous !== last && (before === undefined || purposeOf(before) !== purpose)) {
-    return [{ name: "InvalidPrevGovActionId", proposal: cbor }];
+    return [{ name: "InvalidPrevGovActionId", proposal: toHex(cbor) }];
   }
   if (action.kind !== "hard fork") return [];
   const versionOf = ({ major, minor }: Extract<Action, { kind: "hard fork" }>["version"]) => ({
@@ -78,6 +81,8 @@ function checkChain(
     : supplied.major === expected.major + 1 && supplied.minor === 0;
   return follows ? [] : [{ name: "ProposalCantFollow", previous: action.previous, supplied, expected }];
 }
+
+const actionIn = (proposed: Proposed | undefined) => proposed && proposalOf(proposed).action;
 
 /** Who votes has to be registered, a committee member by a hot credential. */
 function checkVoters(voters: Body["voters"], registry: Registry): LedgerFailure[] {
@@ -105,10 +110,10 @@ function checkVotes(voters: Body["voters"], registry: Registry, { parameters, ep
         unknown.push(id);
         continue;
       }
-      const { proposal: { action }, expiresAfter } = proposed;
+      const { action } = proposalOf(proposed);
       const vote = { voter: { ...credential, role }, action: id };
       if (isBootstrap(parameters) && !votesInBootstrap(role, action)) early.push(vote);
-      if (expiresAfter < epoch) late.push(vote);
+      if (proposed.expiresAfter < epoch) late.push(vote);
       const hasNoSay = role === "committee"
         ? action.kind === "no confidence" || action.kind === "committee"
         : role === "pool" && poolThreshold(action, terms) === "none";
@@ -170,7 +175,7 @@ function checkProposal(
   const expected = parameters.govActionDeposit;
   const afterBootstrap = !isBootstrap(parameters);
   if (!afterBootstrap && !isOfBootstrap(action)) {
-    failures.push({ name: "DisallowedProposalDuringBootstrap", proposal: cbor });
+    failures.push({ name: "DisallowedProposalDuringBootstrap", proposal: toHex(cbor) });
   }
   if (action.kind === "parameters" && !isWellFormed(action.changes, parameters.protocolVersion.major)) {
     failures.push({ name: "MalformedProposal" });

@@ -200,8 +200,9 @@ export async function checkSnapshots({ sql }: Store): Promise<SnapshotRows> {
 
 /** The ledger state without outputs, as plain data that can be compared. */
 export function ledgerOf(state: LedgerState): Record<string, unknown> {
-  const { accounts, pools, dreps, committee, snapshots, blocks, ranking, pots, epoch } = state;
-  const tables = { accounts, pools, dreps, committee, snapshots, blocks, ranking };
+  const { accounts, pools, dreps, committee, proposals, votes, governance, pots, epoch } = state;
+  const { snapshots, blocks, ranking } = state;
+  const tables = { accounts, pools, dreps, committee, proposals, votes, governance, snapshots, blocks, ranking };
   const sorted = Object.entries(tables).map(([kind, table]) => [
     kind,
     Object.fromEntries([...table.entries()].map(([key, value]) => [key, toPlain(value)] as const).sort()),

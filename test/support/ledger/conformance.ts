@@ -8,7 +8,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { as, asInt, asSet, decode, encode, Encoded, type Item, raw } from "#src/cardano/cbor.ts";
-import { readProposal } from "#src/cardano/conway/governance.ts";
 import { type Output, readOutput, readRef, refKey } from "#src/cardano/output.ts";
 import type { Parameters, ProtocolParameters, Ratio, Units } from "#src/cardano/parameters.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
@@ -224,9 +223,8 @@ function readGovernance(
   );
   for (const [order, action] of list(actions).entries()) {
     const [id, byCommittee, byDreps, byPools, procedure, proposedIn, expiresAfter] = list(action);
-    const proposal = readProposal(procedure!);
     state.proposals.set(actionId(id), {
-      proposal,
+      cbor: raw(procedure!),
       order,
       proposedIn: number(proposedIn),
       expiresAfter: number(expiresAfter),
@@ -339,8 +337,8 @@ function governanceText(state: MutableLedgerState): string[] {
     `quorum ${quorum ? Number(quorum.numerator) / Number(quorum.denominator) : "none"}`,
     `dormant ${dormant}`,
     ...PURPOSES.map((purpose) => `enacted ${purpose} ${enacted[purpose] ?? ""}`),
-    ...[...state.proposals.entries()].map(([key, { proposal, proposedIn, expiresAfter }]) =>
-      `proposal ${key} ${proposedIn} ${expiresAfter} ${proposal.cbor}`
+    ...[...state.proposals.entries()].map(([key, { cbor, proposedIn, expiresAfter }]) =>
+      `proposal ${key} ${proposedIn} ${expiresAfter} ${toHex(cbor)}`
     ),
     ...[...state.votes.entries()].map(([key, vote]) => `vote ${key} ${vote}`),
     ...Object.entries(parameters).map(([name, value]) => `parameter ${name} ${plain(value)}`),

@@ -2,8 +2,7 @@
  * A small ledger for tests, and transactions on it written field by field, so that a test can break each rule
  * separately.
  */
-import type { Action, ActionId } from "#src/cardano/conway/governance.ts";
-import { rewardAccountOf } from "#src/cardano/conway/strict.ts";
+import type { ActionId } from "#src/cardano/conway/governance.ts";
 import { actionKey } from "#src/ledger/governance/actions.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { baseAddress, enterpriseAddress, rewardAddress, scriptAddress } from "#src/cardano/address.ts";
@@ -158,13 +157,12 @@ export class World {
     this.state.accounts.set(person.account, { deposit: this.state.parameters.keyDeposit, balance, ...rest });
   }
 
-  /** An action that is voted on: information, unless another one is given. */
-  propose(id: ActionId, action: Action = { kind: "info" }): void {
-    const account = rewardAccountOf(fromHex(`e0${alice.stakeHash}`));
-    const proposal = { cbor: "", deposit: 0n, account, action, anchor: { url: "", hash: "00".repeat(32) } };
+  /** An action that is voted on, in the form of the grammar: information, unless another one is given. */
+  propose(id: ActionId, action: Encodable = [6]): void {
+    const cbor = encode([0, fromHex(`e0${alice.stakeHash}`), action, ["", new Uint8Array(32)]]);
     const { epoch, proposals } = this.state;
     const order = [...proposals.entries()].length;
-    proposals.set(actionKey(id), { proposal, order, proposedIn: epoch, expiresAfter: epoch + 6 });
+    proposals.set(actionKey(id), { cbor, order, proposedIn: epoch, expiresAfter: epoch + 6 });
   }
 
   /** Encodes a transaction as CBOR. */

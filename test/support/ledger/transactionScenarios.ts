@@ -4,9 +4,8 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { fromHex } from "#src/base/bytes.ts";
-import { decode } from "#src/cardano/cbor.ts";
-import type { Action } from "#src/cardano/conway/governance.ts";
-import { credential, rewardAccountOf } from "#src/cardano/conway/strict.ts";
+import { decode, type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
+import { credential } from "#src/cardano/conway/strict.ts";
 import { type Output, readOutput, readRef, refKey } from "#src/cardano/output.ts";
 import type { ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
@@ -127,24 +126,25 @@ function readDRep(cbor: string): string {
 
 const idOf = ({ transactionId, proposalIndex }: Id) => refKey({ txHash: transactionId, index: proposalIndex });
 
-/** An action of a kind, as far as votes and other proposals depend on it. */
-function actionOf(kind: string): Action {
+const ANCHOR: Encodable = ["", new Uint8Array(32)];
+
+/** An action of a kind in the form of the grammar, as far as votes and other proposals depend on it. */
+function actionOf(kind: string): Encodable {
   const [, major, minor] = /^HardFork\((\d+)\.(\d+)\)$/.exec(kind) ?? [];
-  if (major !== undefined) return { kind: "hard fork", version: { major: BigInt(major), minor: BigInt(minor!) } };
-  const anchor = { url: "", hash: "00".repeat(32) };
+  if (major !== undefined) return [1, null, [Number(major), Number(minor)]];
   switch (kind) {
     case "ProtocolParameters":
-      return { kind: "parameters", changes: new Map([[8, 500n]]) };
+      return [0, null, new Map([[8, 500]]), null];
     case "ProtocolParameters(security-group)":
-      return { kind: "parameters", changes: new Map([[0, 44n]]) };
+      return [0, null, new Map([[0, 44]]), null];
     case "ConstitutionalCommittee":
-      return { kind: "committee", removed: [], added: [], quorum: { numerator: 1n, denominator: 2n } };
+      return [4, null, [], new Map(), new Tagged(30, [1, 2])];
     case "Constitution":
-      return { kind: "constitution", anchor };
+      return [5, null, [ANCHOR, null]];
     case "TreasuryWithdrawals":
-      return { kind: "treasury", payments: [] };
+      return [2, new Map(), null];
     default:
-      return { kind: "info" };
+      return [6];
   }
 }
 
@@ -178,10 +178,10 @@ function readState(of: File["initialState"], parameters: ProtocolParameters, epo
       ...(validUntil === undefined ? {} : { elected: true, until: validUntil }),
     });
   }
-  const account = rewardAccountOf(fromHex(`e0${"00".repeat(28)}`));
+  const account = fromHex(`e0${"00".repeat(28)}`);
   for (const [order, [id, kind, expiresAfter]] of (of.proposals ?? []).entries()) {
-    const proposal = { cbor: "", deposit: 0n, account, action: actionOf(kind), anchor: { url: "", hash: "" } };
-    state.proposals.set(idOf(id), { proposal, order, proposedIn: 0, expiresAfter });
+    const cbor = encode([0, account, actionOf(kind), ANCHOR]);
+    state.proposals.set(idOf(id), { cbor, order, proposedIn: 0, expiresAfter });
   }
   const { treasury = 0, reserves = 0 } = of.pots ?? {};
   Object.assign(state.pots, { treasury: BigInt(treasury), reserves: BigInt(reserves) });

@@ -1,0 +1,236 @@
+/** Governance on the devnet: what is proposed and voted takes force, expires and is refunded, over restarts and rollbacks. */
+import { expect, test } from "vitest";
+import { fromHex } from "#src/base/bytes.ts";
+import { type Encodable, Tagged } from "#src/cardano/cbor.ts";
+import type { OutRef, Utxo } from "#src/cardano/output.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
+import type { DevnetOptions } from "#src/devnet/options.ts";
+import { governanceOf } from "#src/ledger/governance/actions.ts";
+import { mainnetParametersAt } from "#src/ledger/parameters.ts";
+import {
+  allLovelace,
+  ANCHOR,
+  certificates,
+  checkRows,
+  ledgerInRows,
+  ledgerOf,
+  PROPOSAL_DEPOSIT,
+  proposing,
+  spend,
+  type Spending,
+} from "../../support/devnet/devnet.ts";
+import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
+import { type Person, person } from "../../support/wallets/person.ts";
+
+const ada = 1_000_000n;
+const EPOCH = 100;
+const [alice, bob] = [person("alice"), person("bob")];
+/** Alice's pool has her payment key. */
+const POOL = alice.key;
+const REWARD = "e0" + alice.stake;
+
+const world = devnetWorld();
+const start = (options: DevnetOptions = {}) =>
+  world.start({
+    epochLength: EPOCH,
+    pools: 1,
+    parameters: mainnetParametersAt(10),
+    faucetLimit: 10_000_000n * ada,
+    ...options,
+  });
+
+/** Alice, who has most of the stake, is a representative and has a pool. */
+class Voter {
+  private constructor(private readonly devnet: Devnet, private coin: Utxo) {}
+
+  static async of(devnet: Devnet): Promise<Voter> {
+    const voter = new Voter(devnet, await give(devnet, alice.base, 5_000_000n * ada));
+    await voter.send({
+      deposit: 1_002n * ada,
+      certificates: [
+        certificates.register(alice),
+        certificates.registerDrep(alice),
+        certificates.pool(alice, POOL, 0n),
+        certificates.delegate(alice, POOL),
+        certificates.delegateVote(alice, alice),
+      ],
+    });
+    return voter;
+  }
+
+  /** Sends a transaction and makes a block with it; gives its hash. */
+  async send(what: Partial<Spending>): Promise<string> {
+    const withdrawn = (what.withdrawals ?? []).reduce((sum, [, lovelace]) => sum + lovelace, 0n);
+    const donated = (what.fields ?? []).reduce(
+      (sum, [field, value]) => field === 22 ? sum + BigInt(value as bigint) : sum,
+      0n,
+    );
+    const left = this.coin.output.value.lovelace + withdrawn - (what.deposit ?? 0n) - donated - ada;
+    const made = spend({
+      from: alice,
+      inputs: [this.coin],
+      outputs: [[alice.base, left]],
+      signers: [alice.stakeSeed],
+      ...what,
+      deposit: (what.deposit ?? 0n) + donated,
+    });
+    expect(valueOf(await this.devnet.submit(made.cbor))).toEqual({ outcome: "accepted" });
+    await makeBlock(this.devnet);
+    this.coin = made.created[0]!;
+    return made.hash;
+  }
+
+  /** Proposes actions; gives their ids. */
+  async propose(...actions: readonly Encodable[]): Promise<OutRef[]> {
+    const txHash = await this.send({
+      deposit: BigInt(actions.length) * PROPOSAL_DEPOSIT,
+      fields: [proposing(alice, actions)],
+    });
+    return actions.map((_, index) => ({ txHash, index }));
+  }
+
+  /** Votes yes as a representative, and as a pool or a member of the committee where that has a say. */
+  async vote(
+    actions: readonly OutRef[],
+    ...others: readonly (readonly [role: number, person: Person])[]
+  ): Promise<void> {
+    const votes = new Map(
+      actions.map(({ txHash, index }) => [[fromHex(txHash), index] as Encodable, [1, null] as Encodable]),
+    );
+    const voters = [[2, fromHex(alice.stake)], ...others.map(([role, { key }]) => [role, fromHex(key)])];
+    await this.send({
+      fields: [[19, new Map(voters.map((voter) => [voter as Encodable, votes as Encodable]))]],
+      signers: [alice.stakeSeed, ...others.map(([, { seed }]) => seed)],
+    });
+  }
+}
+
+const POOL_VOTE = [4, alice] as const;
+const idOf = ({ txHash, index }: OutRef): Encodable => [fromHex(txHash), index];
+const keyOf = ({ txHash, index }: OutRef) => `${txHash}#${index}`;
+const inForce = (devnet: Devnet) => devnet.query((state) => governanceOf(state));
+const parametersOf = async (devnet: Devnet) => (await devnet.query(({ parameters }) => parameters))!;
+const openActions = async (devnet: Devnet) =>
+  (await devnet.query(({ proposals }) => [...proposals.entries()].map(([key]) => key)))!;
+const balanceOf = async (devnet: Devnet) =>
+  (await devnet.query(({ accounts }) => accounts.get(`k${alice.stake}`)!.balance))!;
+const nextEpoch = async (devnet: Devnet) => valueOf(await devnet.enterNextEpoch(0));
+async function checkLedger(devnet: Devnet): Promise<void> {
+  await checkRows(world.store);
+  const ledger = await devnet.query(ledgerOf);
+  expect(await ledgerInRows(world.store)).toEqual(ledger);
+}
+
+test("parameters change, the treasury pays and the constitution is replaced, in the ledger's order", async () => {
+  const devnet = await start();
+  const supply = (await devnet.query(allLovelace))!;
+  const voter = await Voter.of(devnet);
+  await voter.send({ fields: [[22, 9n * ada]] });
+  const actions = await voter.propose(
+    [0, null, new Map([[8, 77]]), null],
+    [2, new Map([[fromHex(REWARD), 5n * ada]]), null],
+    [5, null, [ANCHOR, null]],
+  );
+  const base = devnet.tip();
+  const ledger = await devnet.query(ledgerOf);
+  await voter.vote(actions);
+
+  await nextEpoch(devnet);
+  // the constitution delays what comes after it
+  expect((await inForce(devnet))!.decided).toEqual({ enacted: [keyOf(actions[2]!)], expired: [] });
+  expect((await parametersOf(devnet)).desiredPools).toBe(500);
+  await nextEpoch(devnet);
+  expect((await inForce(devnet))!).toMatchObject({
+    constitution: { anchor: { url: "https://example.com/document" } },
+    enacted: { constitution: keyOf(actions[2]!) },
+    decided: { enacted: [keyOf(actions[0]!), keyOf(actions[1]!)] },
+  });
+  expect(await openActions(devnet)).toEqual([keyOf(actions[0]!), keyOf(actions[1]!)]);
+  const before = await balanceOf(devnet);
+  await checkLedger(devnet);
+
+  // what was decided survives a restart
+  await devnet.stop();
+  world.running.splice(0);
+  const again = await start();
+  expect(await again.query(ledgerOf)).toEqual(await ledgerInRows(world.store));
+  await nextEpoch(again);
+  expect((await parametersOf(again)).desiredPools).toBe(77);
+  expect(valueOf(await world.rows.parameters()).value.desiredPools).toBe(77);
+  expect(await openActions(again)).toEqual([]);
+  expect(await balanceOf(again) - before).toBeGreaterThanOrEqual(2n * PROPOSAL_DEPOSIT + 5n * ada);
+  expect(await again.query(allLovelace)).toBe(supply);
+  await checkLedger(again);
+
+  valueOf(await again.rollback({ height: base.height }));
+  expect(await again.query(ledgerOf)).toEqual(ledger);
+  expect((await parametersOf(again)).desiredPools).toBe(500);
+  await checkLedger(again);
+});
+
+test("a committee is elected, votes, and is dismissed; a hard fork brings protocol version 11", async () => {
+  const devnet = await start();
+  const voter = await Voter.of(devnet);
+  const [election] = await voter.propose([
+    4,
+    null,
+    new Tagged(258, []),
+    new Map([[[0, fromHex(bob.stake)] as Encodable, 50]]),
+    new Tagged(30, [2, 3]),
+  ]);
+  // who is proposed may name a key before the election
+  await voter.send({
+    certificates: [[14, [0, fromHex(bob.stake)], [0, fromHex(bob.key)]]],
+    signers: [alice.stakeSeed, bob.stakeSeed],
+  });
+  await voter.vote([election!], POOL_VOTE);
+  await nextEpoch(devnet);
+  await nextEpoch(devnet);
+  expect(await devnet.query(({ committee }) => committee.get(`k${bob.stake}`))).toEqual({
+    hot: `k${bob.key}`,
+    elected: true,
+    until: 50,
+  });
+  expect((await inForce(devnet))!.quorum).toEqual({ numerator: 2n, denominator: 3n });
+
+  const [fork] = await voter.propose([1, null, [11, 0]]);
+  await voter.vote([fork!], POOL_VOTE);
+  await nextEpoch(devnet);
+  // the committee has not voted
+  expect((await inForce(devnet))!.decided.enacted).toEqual([]);
+  await voter.send({
+    fields: [[19, new Map([[[0, fromHex(bob.key)] as Encodable, new Map([[idOf(fork!), [1, null]]])]])]],
+    signers: [bob.seed],
+  });
+  await nextEpoch(devnet);
+  expect((await parametersOf(devnet)).protocolVersion).toEqual({ major: 10, minor: 0 });
+  await nextEpoch(devnet);
+  expect((await parametersOf(devnet)).protocolVersion).toEqual({ major: 11, minor: 0 });
+  expect(valueOf(await world.rows.parameters()).value.protocolVersion.major).toBe(11);
+
+  const [motion] = await voter.propose([3, idOf(election!)]);
+  await voter.vote([motion!], POOL_VOTE);
+  await nextEpoch(devnet);
+  await nextEpoch(devnet);
+  expect((await inForce(devnet))!.quorum).toBe(undefined);
+  expect(await devnet.query(({ committee }) => [...committee.entries()])).toEqual([]);
+  await checkLedger(devnet);
+});
+
+test("an action that nobody agrees to expires, and its deposit returns", async () => {
+  const devnet = await start();
+  const voter = await Voter.of(devnet);
+  const [info] = await voter.propose([6]);
+  await voter.vote([info!], POOL_VOTE);
+  const before = await balanceOf(devnet);
+  for (let epoch = 1; epoch <= 7; epoch++) {
+    expect(await openActions(devnet)).toEqual([keyOf(info!)]);
+    await nextEpoch(devnet);
+  }
+  expect((await inForce(devnet))!.decided).toEqual({ enacted: [], expired: [keyOf(info!)] });
+  await nextEpoch(devnet);
+  expect(await openActions(devnet)).toEqual([]);
+  expect(await balanceOf(devnet) - before).toBeGreaterThanOrEqual(PROPOSAL_DEPOSIT);
+  expect((await inForce(devnet))!.dormant).toBeGreaterThan(0);
+  await checkLedger(devnet);
+});
