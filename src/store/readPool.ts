@@ -1,5 +1,5 @@
 /** A pool for frequent lookups. */
-import type { Settings, Store } from "#src/store/store.ts";
+import type { Queries, Settings, Store } from "#src/store/store.ts";
 
 /** Connections of the pool. Each has its own query plans, which its first queries create. */
 const MOST = 10;
@@ -22,4 +22,14 @@ export const LOOKUP_SETTINGS: Settings = {
 /** A separate pool of a store, for lookups. */
 export function openLookupStore(store: Store): Store {
   return store.beside({ max: MOST, settings: LOOKUP_SETTINGS });
+}
+
+/**
+ * Has the later statements of a transaction planned like those of a lookup store. It is sent before those that are
+ * called after it, also if its result is not awaited in between.
+ */
+export async function planLookups(sql: Queries): Promise<void> {
+  await sql`
+    select set_config(name, value, true) from unnest(${sql.array(Object.keys(LOOKUP_SETTINGS))}::text[],
+      ${sql.array(Object.values(LOOKUP_SETTINGS))}::text[]) as setting (name, value)`;
 }

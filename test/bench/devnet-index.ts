@@ -1,10 +1,11 @@
 /**
  * What the index of the chain costs a devnet: the time of a block and of a rollback with it and without it, on two
- * databases of one server; and how long it takes to build it again.
+ * databases of one server; how long it takes to build it again; and on Linux, what each of its tables costs.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
@@ -15,6 +16,7 @@ import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
 import { devnetStore } from "../support/devnet/devnet.ts";
 import { person } from "../support/wallets/person.ts";
+import { benchIndexWrites } from "./devnet-index-writes.ts";
 import { percentile, table } from "./machine.ts";
 
 /** Payments of a block, and how many such blocks are measured on each devnet. */
@@ -100,6 +102,7 @@ export async function benchDevnetIndex(): Promise<void> {
   const built = (performance.now() - began) / 1_000;
   const [count] = await indexed.sql<{ count: number }[]>`select count(*)::int as count from devnet_index_tx`;
   console.log(`built from ${heights[0]! - UNDONE} blocks, ${count!.count} transactions: ${built.toFixed(1)} s`);
+  if (process.platform === "linux") await benchIndexWrites(indexed.sql, genesis, 100);
   for (const store of [...stores, server]) await store.close();
   await bus.close();
   await nats.stop();

@@ -42,6 +42,7 @@ import {
 } from "#src/devnet/blocks/mempool.ts";
 import type { PaymentOutput } from "#src/devnet/faucet/payment.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
+import { planLookups } from "#src/store/readPool.ts";
 import type { Queries } from "#src/store/store.ts";
 
 export type RollbackImpossible = Failure<"rollback_impossible">;
@@ -224,8 +225,12 @@ export class DevnetChain {
     const tip = tips.at(-1);
     if (tip === undefined) return [];
     const k = genesis.network.securityParameter;
-    const [floor] = await this.#write((sql) =>
-      Promise.all([appendBlocks(sql, blocks, { leaving, slotsAhead, k }), index && indexBlocks(sql, indexed)])
+    const [, floor] = await this.#write((sql) =>
+      Promise.all([
+        planLookups(sql),
+        appendBlocks(sql, blocks, { leaving, slotsAhead, k }),
+        index && indexBlocks(sql, indexed),
+      ])
     );
     memory.apply(blocks);
     memory.moveTo({ tip, slotsAhead, fork: memory.fork });

@@ -7,7 +7,8 @@ import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
-import { recordset, undoIndex } from "#src/devnet/index/write.ts";
+import { recordset } from "#src/devnet/index/insert.ts";
+import { undoIndex } from "#src/devnet/index/write.ts";
 import { keepSideBlocks, lowestNeeded } from "#src/devnet/snapshots/sideBlocks.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import { onlyRow } from "#src/store/rows.ts";
@@ -162,7 +163,8 @@ export async function undoBlocks(sql: Queries, height: number, index: boolean): 
   await sql`delete from devnet_transaction where height > ${height}`;
   const rows = await sql<{ height: bigint; cbor: Uint8Array | null; changes: Json | null }[]>`
     delete from devnet_block where height > ${height} returning height, cbor, changes`;
-  await undoIndex(sql, height);
+  const restoredRefs = restored.map((row): OutRef => ({ txHash: row.tx_hash, index: row.index }));
+  await undoIndex(sql, height, restoredRefs);
   rows.sort((a, b) => Number(a.height - b.height));
   const changes = rows.flatMap((row) => row.changes === null ? [] : changesFromJson(row.changes)).reverse();
   // of a row's undone changes, the oldest holds the value to restore

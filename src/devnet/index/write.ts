@@ -4,17 +4,14 @@
  * Assumptions: a transaction sends statements without waiting for the results of those before, so a block takes one
  * round trip. Rows name the block they come from, so a rollback deletes those above a height.
  */
-import { toHex } from "#src/base/bytes.ts";
-import { toJson } from "#src/base/json.ts";
 import { foldBlock, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
-import { type IndexChanges, type IndexRows, noChanges, type SpentRow } from "#src/devnet/index/rows.ts";
+import { insertOutputs, insertRows, nameOf, outputKey, type TableName } from "#src/devnet/index/insert.ts";
+import { type IndexChanges, noChanges, type SpentRow } from "#src/devnet/index/rows.ts";
+import type { OutRef } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
 
-export type TableName = keyof IndexRows;
 type Statement = PromiseLike<unknown>;
 
-/** Tables with one row for the same content, however often the chain holds it: that of the first time. */
-export const DISTINCT: ReadonlySet<TableName> = new Set(["script", "datum"]);
 /** Tables whose rows are found by the hash of their transaction. */
 export const TABLES_BY_HASH: readonly TableName[] = ["output", "asset"];
 /** Tables whose rows are found by the height of their block. */
@@ -53,10 +50,17 @@ export async function writeChanges(
   { rows, spent }: IndexChanges,
   { height, hash }: Pick<IndexedBlock, "height" | "hash">,
 ): Promise<void> {
-  const statements: Statement[] = TABLES.filter((table) => rows[table].length > 0)
-    .map((table) => insert(sql, table, rows[table]));
-  if (spent.length > 0) {
-    const column = (name: keyof SpentRow) => sql.array(spent.map((row) => row[name]));
+  const spends = new Map(spent.map((row) => [outputKey(row), row]));
+  const statements: Statement[] = [];
+  for (const table of TABLES) {
+    if (rows[table].length === 0) continue;
+    statements.push(table === "output" ? insertOutputs(sql, rows.output, spends) : insertRows(sql, table, rows));
+  }
+  // outputs that these blocks create and spend are inserted as spent
+  for (const row of rows.output) spends.delete(outputKey(row));
+  if (spends.size > 0) {
+    const earlier = [...spends.values()];
+    const column = (name: keyof SpentRow) => sql.array(earlier.map((row) => row[name]));
     statements.push(sql`
       update devnet_index_output o set spent_height = x.height, spent_index = x.position, spent_tx = x.tx
       from unnest(${column("tx_hash")}::text[], ${column("index")}::int[], ${column("spent_height")}::bigint[],
@@ -68,13 +72,16 @@ export async function writeChanges(
   await Promise.all(statements);
 }
 
-/** Removes the blocks above a height (-1: all) from the index. The block at the height is in `devnet_block`. */
-export async function undoIndex(sql: Queries, height: number): Promise<void> {
+/**
+ * Removes the blocks above a height (-1: all) from the index. The block at the height is in `devnet_block`; `restored`
+ * are the outputs up to it that blocks above it spent.
+ */
+export async function undoIndex(sql: Queries, height: number, restored: readonly OutRef[]): Promise<void> {
   await Promise.all([
-    // no index finds a spend by its height: what a transaction spends is at one of its addresses
-    sql`update devnet_index_output o set spent_height = null, spent_index = null, spent_tx = null
-      from (select distinct address from devnet_index_address where height > ${height}) a
-      where o.address = a.address and o.spent_height > ${height}`,
+    restored.length > 0 && sql`update devnet_index_output o set spent_height = null, spent_index = null, spent_tx = null
+      from unnest(${sql.array(restored.map(({ txHash }) => txHash))}::text[],
+        ${sql.array(restored.map(({ index }) => index))}::int[]) x (tx_hash, index)
+      where o.tx_hash = x.tx_hash and o.index = x.index`,
     ...TABLES_BY_HASH.map((table): Statement =>
       sql`delete from ${sql(nameOf(table))} x using devnet_index_tx t where t.height > ${height} and x.tx_hash = t.hash`
     ),
@@ -88,28 +95,4 @@ export async function undoIndex(sql: Queries, height: number): Promise<void> {
 export async function clearIndex(sql: Queries): Promise<void> {
   const names = TABLES.map((table) => sql`, ${sql(nameOf(table))}`);
   await sql`truncate devnet_index ${names}`;
-}
-
-/** The full name of a table. */
-export function nameOf(table: TableName): string {
-  return `devnet_index_${table}`;
-}
-
-function insert(sql: Queries, table: TableName, rows: readonly object[]): Statement {
-  const name = sql(nameOf(table));
-  return sql`insert into ${name} select * from json_populate_recordset(null::${name}, ${recordset(rows)}::text::json)
-    ${DISTINCT.has(table) ? sql`on conflict do nothing` : sql``}`;
-}
-
-/** Rows as JSON for `json_populate_recordset`. */
-export function recordset(rows: readonly object[]): string {
-  return toJson(
-    rows.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, columnValue(value)]))),
-  );
-}
-
-/** A `bigint` becomes a text, which every type accepts: the fast writer of JSON refuses it. */
-function columnValue(value: unknown): unknown {
-  if (typeof value === "bigint") return value.toString();
-  return value instanceof Uint8Array ? `\\x${toHex(value)}` : value;
 }

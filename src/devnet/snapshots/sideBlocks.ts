@@ -11,7 +11,7 @@ import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, storeEntries } from "#src/devnet/ledger/entries.ts";
-import { appendSideIndex, keepSideIndex } from "#src/devnet/snapshots/sideIndex.ts";
+import { appendSideIndex, keepSideIndex, SIDE_INDEX } from "#src/devnet/snapshots/sideIndex.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -135,7 +135,7 @@ async function deleteSideBlocks(sql: Queries, blocks: readonly string[]): Promis
   if (blocks.length === 0) return;
   const hashes = sql.array([...blocks]);
   await sql`delete from devnet_side_block where hash = any(${hashes})`;
-  for (const table of ["transaction", "output", "spend", "index"]) {
-    await sql`delete from ${sql(`devnet_side_${table}`)} where block = any(${hashes})`;
+  for (const table of ["devnet_side_transaction", "devnet_side_output", "devnet_side_spend", ...SIDE_INDEX]) {
+    await sql`delete from ${sql(table)} where block = any(${hashes})`;
   }
 }

@@ -2,11 +2,37 @@
  * The rows that blocks beside the chain add to its index.
  *
  * Assumptions: the rows of a block follow from it and the blocks before it, so they are the same whenever it is
- * appended again. An output's row is kept without its spending, which is a fact of another block.
+ * appended again. An output's row is kept without its spending, which is a fact of another block. Rows of the largest
+ * tables are kept as rows, the others as JSON, as an earlier version kept all.
  */
-import { DISTINCT, nameOf, type TableName, TABLES, TABLES_BY_HASH } from "#src/devnet/index/write.ts";
+import { DISTINCT, nameOf, type TableName } from "#src/devnet/index/insert.ts";
+import { TABLES, TABLES_BY_HASH } from "#src/devnet/index/write.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
+
+/** Tables of the index that have one of their own beside the chain. */
+const ROW_TABLES = ["tx", "output", "address"] as const;
+
+/** Tables beside the chain that hold rows of the index. */
+export const SIDE_INDEX: readonly string[] = ["devnet_side_index", ...ROW_TABLES.map(sideName)];
+
+function sideName(table: typeof ROW_TABLES[number]): string {
+  return `devnet_side_index_${table}`;
+}
+
+/** The columns that are kept as rows. */
+function columnsOf(sql: Queries, table: typeof ROW_TABLES[number]): Fragment {
+  switch (table) {
+    case "tx":
+      return sql`height, tx_index, hash, fee, deposit, size, valid, cbor`;
+    case "output":
+      return sql`tx_hash, index, height, tx_index, address, payment, stake, lovelace, datum_hash, datum, script_hash`;
+    case "address":
+      return sql`address, height, tx_index, payment, stake, tx_hash`;
+  }
+}
+
+const isJson = (table: TableName): boolean => !ROW_TABLES.some((one) => one === table);
 
 /** Copies the index rows of some blocks of the chain; `which` is a condition on `block`. Their spends are kept already. */
 export async function keepSideIndex(sql: Queries, which: Fragment): Promise<void> {
@@ -21,12 +47,12 @@ export async function keepSideIndex(sql: Queries, which: Fragment): Promise<void
       } as one on one.tx_hash = tx.hash`
       : sql`${sql(nameOf(table))} as one on one.height = block.height`;
   await Promise.all([
-    ...TABLES.map((table) =>
-      keep(
-        table,
-        table === "output" ? sql`to_jsonb(one) - '{spent_height,spent_index,spent_tx}'::text[]` : sql`one`,
-        found(table),
-      )
+    ...TABLES.filter(isJson).map((table) => keep(table, sql`one`, found(table))),
+    ...ROW_TABLES.map((table) =>
+      sql`
+        insert into ${sql(sideName(table))} (block, ${columnsOf(sql, table)})
+        select of_block, ${columnsOf(sql, table)} from (
+          select block.hash as of_block, one.* from devnet_block as block join ${found(table)} where ${which}) as kept`
     ),
     keep(
       "spend",
@@ -53,6 +79,11 @@ export async function appendSideIndex(sql: Queries, appended: Fragment, blocks: 
     sql`
       insert into ${sql(nameOf(table))} select added.* from ${rowsOf(table, table)}
       ${DISTINCT.has(table) ? sql`on conflict do nothing` : sql``}`
+  ));
+  await Promise.all(ROW_TABLES.map((table) =>
+    sql`
+      insert into ${sql(nameOf(table))} (${columnsOf(sql, table)})
+      select ${columnsOf(sql, table)} from (select one.* from ${sql(sideName(table))} as one join ${appended}) as kept`
   ));
   await sql`
     update devnet_index_output as output

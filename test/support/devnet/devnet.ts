@@ -13,6 +13,7 @@ import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { migrationsOf } from "../infra/migrationsOf.ts";
 import { readLedger } from "./devnetLedger.ts";
 import { toPlain } from "#src/devnet/ledger/plainJson.ts";
+import { SIDE_INDEX } from "#src/devnet/snapshots/sideIndex.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -183,8 +184,8 @@ export async function checkSnapshots({ sql }: Store): Promise<SnapshotRows> {
   }
   expect([...beside.keys()].sort()).toEqual([...needed].sort());
   for (const hash of beside.keys()) expect(heights.has(hash)).toBe(false);
-  for (const table of ["transaction", "output", "spend", "index"]) {
-    const blocks = await sql<{ block: string }[]>`select distinct block from ${sql(`devnet_side_${table}`)}`;
+  for (const table of ["devnet_side_transaction", "devnet_side_output", "devnet_side_spend", ...SIDE_INDEX]) {
+    const blocks = await sql<{ block: string }[]>`select distinct block from ${sql(table)}`;
     for (const { block } of blocks) expect(beside.has(block)).toBe(true);
   }
   const indexed = await sql<{ block: string }[]>`select block from devnet_side_index where relation = 'block'`;

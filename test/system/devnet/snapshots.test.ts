@@ -161,6 +161,27 @@ test("blocks beside the chain that the index never had are indexed again", async
   await devnet.snapshots.delete("not-indexed");
 });
 
+test("blocks beside the chain whose index an earlier version kept as JSON are appended", async () => {
+  await pay();
+  await blocks(2);
+  await devnet.snapshots.save("as-json", { replace: false });
+  const saved = await state();
+  await devnet.rollback({ blocks: 2 });
+  await blocks(1);
+  const { sql } = store;
+  const moved = await Promise.all(["tx", "output", "address"].map(async (table) => {
+    const rows = sql(`devnet_side_index_${table}`);
+    return (await sql`
+      with gone as (delete from ${rows} returning *)
+      insert into devnet_side_index (block, relation, rows)
+      select block, ${table}, json_agg(to_jsonb(gone) - 'block') from gone group by block returning 1`).length;
+  }));
+  expect(Math.min(...moved)).toBeGreaterThan(0);
+  expect(await devnet.snapshots.restore("as-json")).toMatchObject({ ok: true });
+  expect(await state()).toEqual(saved);
+  await devnet.snapshots.delete("as-json");
+});
+
 test.each(["", "a b", "ä", "a/b", "x".repeat(65), "..%2f"])("the name %j is refused", async (name) => {
   expect(await send("POST", "/snapshots", { name })).toMatchObject({ status: 400, body: { code: "bad_request" } });
   if (name === "") return;

@@ -1,4 +1,5 @@
 /** Addresses in the index: their outputs and their transactions. */
+import { credentialsOf } from "#src/devnet/index/outputRows.ts";
 import { type IndexedAsset, type IndexedOutput, outputColumns } from "#src/devnet/index/reads/outputs.ts";
 import { direction, limits, type Page, type PlaceRange, within } from "#src/devnet/index/reads/page.ts";
 import { onlyRow } from "#src/store/rows.ts";
@@ -15,7 +16,13 @@ export type OutputFilter = TransactionHolder | { readonly script: string };
 
 /** Condition on the outputs called `o`. */
 export function heldBy(sql: Queries, filter: OutputFilter): Fragment {
-  if ("address" in filter) return sql`o.address = ${filter.address}`;
+  if ("address" in filter) {
+    // the indexes are over payment credentials, and over the addresses that have none
+    const { payment } = credentialsOf(filter.address);
+    return payment === undefined
+      ? sql`o.payment is null and o.address = ${filter.address}`
+      : sql`o.payment = ${payment} and o.address = ${filter.address}`;
+  }
   if ("payment" in filter) return sql`o.payment = ${filter.payment}`;
   return "stake" in filter ? sql`o.stake = ${filter.stake}` : sql`o.script_hash = ${filter.script}`;
 }
