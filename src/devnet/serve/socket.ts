@@ -7,11 +7,11 @@
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { AcquiredStates } from "#src/devnet/serve/acquiredStates.ts";
 import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
+import { rejectionOf } from "#src/devnet/serve/rejection.ts";
 import { nodeError, type NodeFailure } from "#src/node/errors.ts";
 import { answerQuery } from "#src/node/queries/answering.ts";
 import { encodeRejection } from "#src/node/rejections/rejections.ts";
@@ -93,7 +93,7 @@ function handlersOf(settings: NodeServiceSettings, states: AcquiredStates): Node
       while (!signal.aborted) {
         const said = await devnet.submit(bytes);
         if (said.ok) {
-          return said.value.outcome === "accepted" ? undefined : await rejection(devnet, said.value.failures, bytes);
+          return said.value.outcome === "accepted" ? undefined : await rejectionOf(devnet, said.value.failures, bytes);
         }
         const { code, message } = said.error;
         if (code === "undecodable") return encodeRejection([{ name: "DeserialiseFailure", message }]);
@@ -126,16 +126,6 @@ function handlersOf(settings: NodeServiceSettings, states: AcquiredStates): Node
       });
     },
   };
-}
-
-/** The encoded rejection; includes the spent outputs that the chain has. */
-async function rejection(
-  devnet: Devnet,
-  failures: readonly LedgerFailure[],
-  transaction: Uint8Array,
-): Promise<Uint8Array> {
-  return await devnet.query(({ utxo }) => encodeRejection(failures, { transaction, spends: (ref) => utxo.get(ref) })) ??
-    encodeRejection(failures, { transaction });
 }
 
 function mempoolOf(devnet: Devnet, capacity: number): ServedMempool {

@@ -1,6 +1,7 @@
 /** Rule GOV: proposals, then votes, on the tables as the certificates left them. */
-import type { Credential } from "#src/cardano/address.ts";
 import { toHex } from "#src/base/bytes.ts";
+import type { Credential } from "#src/cardano/address.ts";
+import { as, decodeAll, raw } from "#src/cardano/cbor.ts";
 import type { LedgerFailure, Votes } from "#src/cardano/failure.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
 import type { Action, ActionId, Proposal, Voter } from "#src/cardano/conway/governance.ts";
@@ -178,7 +179,7 @@ function checkProposal(
     failures.push({ name: "DisallowedProposalDuringBootstrap", proposal: toHex(cbor) });
   }
   if (action.kind === "parameters" && !isWellFormed(action.changes, parameters.protocolVersion.major)) {
-    failures.push({ name: "MalformedProposal" });
+    failures.push({ name: "MalformedProposal", ...refusedAction(cbor) });
   }
   if (afterBootstrap && unknown(account)) {
     failures.push({ name: "ProposalReturnAccountDoesNotExist", accounts: [account.hex] });
@@ -194,15 +195,22 @@ function checkProposal(
     }
   }
   if (action.kind === "treasury") {
-    failures.push(...checkPayments(action, { elsewhere, unknown, network, afterBootstrap }));
+    failures.push(...checkPayments(action, { cbor, elsewhere, unknown, network, afterBootstrap }));
   }
   if (action.kind === "committee") failures.push(...checkCommittee(action, epoch));
   return failures;
 }
 
+/** The action of a proposal, both as CBOR. */
+function refusedAction(proposal: Uint8Array): { readonly action?: string } {
+  const [, , action] = as(decodeAll(proposal), "array").value;
+  return action ? { action: toHex(raw(action)) } : {};
+}
+
 function checkPayments(
   { payments }: Extract<Action, { kind: "treasury" }>,
-  { elsewhere, unknown, network, afterBootstrap }: {
+  { cbor, elsewhere, unknown, network, afterBootstrap }: {
+    readonly cbor: Uint8Array;
     readonly elsewhere: (of: RewardAccount) => boolean;
     readonly unknown: (of: RewardAccount) => boolean;
     readonly network: number;
@@ -218,7 +226,7 @@ function checkPayments(
   }
   if (missing.length > 0) failures.push({ name: "TreasuryWithdrawalReturnAccountsDoNotExist", accounts: missing });
   if (afterBootstrap && payments.every(([, amount]) => amount === 0n)) {
-    failures.push({ name: "ZeroTreasuryWithdrawals" });
+    failures.push({ name: "ZeroTreasuryWithdrawals", ...refusedAction(cbor) });
   }
   return failures;
 }

@@ -4,7 +4,7 @@
  *
  * The data of failures that name parts of governance is shown in fewer words than a node's.
  */
-import { fromHex } from "#src/base/bytes.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { decodeAll } from "#src/cardano/cbor.ts";
 import type {
@@ -247,9 +247,20 @@ const PURPOSES = {
 
 function purpose({ purpose: of, index, item }: RedeemerTarget, as: "AsIx" | "AsItem"): string {
   const inner = as === "AsItem" && item !== undefined
-    ? `AsItem {unAsItem = ${quoted(item)}}`
+    ? `AsItem {unAsItem = ${itemText(of, item)}}`
     : `AsIx {unAsIx = ${index ?? 0}}`;
   return application(PURPOSES[of], [inner]);
+}
+
+/** What a redeemer is for; CBOR in hexadecimal where the text would be long. */
+function itemText(of: RedeemerTarget["purpose"], item: string): string {
+  const value = decodeAll(fromHex(item));
+  if (of === "mint" && value.type === "bytes") return `PolicyID {policyID = ${scriptHash(toHex(value.value))}}`;
+  const [hash, index] = value.type === "array" ? value.value : [];
+  if (of === "spend" && hash?.type === "bytes" && index?.type === "int") {
+    return txIn({ txHash: toHex(hash.value), index: Number(index.value) });
+  }
+  return quoted(item);
 }
 
 function collectError(error: CollectError): string {

@@ -10,6 +10,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { badRequest, blockfrostFailure } from "#src/devnet/serve/blockfrost/failures.ts";
 import { type Operation, post } from "#src/devnet/serve/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
+import { failuresAtNode } from "#src/devnet/serve/rejection.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { readBytes, respond } from "#src/http/json.ts";
 import { CONWAY, eraName } from "#src/node/protocols/values.ts";
@@ -32,7 +33,7 @@ export function submitOperations({ devnet }: BlockfrostService): Operation[] {
         const { failures } = submitted.value;
         const [first] = failures;
         if (first?.name === "DeserialiseFailure") throw badRequest(readError(bytes, first.message));
-        throw badRequest(validationError(failures.map(showFailure)));
+        throw badRequest(validationError((await failuresAtNode(devnet, failures, bytes)).map(showFailure)));
       }
       const { code, message } = submitted.error;
       switch (code) {

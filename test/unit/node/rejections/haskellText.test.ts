@@ -41,6 +41,17 @@ describe("showFailure", () => {
         `ConwayUtxowFailure (UtxoFailure (BadInputsUTxO (fromList [TxIn (TxId {unTxId = SafeHash "${hash32}"}) (TxIx {unTxIx = 1})])))`,
       ],
       [
+        {
+          name: "MissingRedeemers",
+          redeemers: [
+            { purpose: "spend", item: `825820${hash32}01`, script: hash },
+            { purpose: "mint", item: `581c${hash}`, script: hash },
+          ],
+        },
+        `ConwayUtxowFailure (MissingRedeemers [(ConwaySpending (AsItem {unAsItem = TxIn (TxId {unTxId = SafeHash "${hash32}"}) (TxIx {unTxIx = 1})}),ScriptHash "${hash}"),` +
+        `(ConwayMinting (AsItem {unAsItem = PolicyID {policyID = ScriptHash "${hash}"}}),ScriptHash "${hash}")])`,
+      ],
+      [
         { name: "MaxTxSizeUTxO", supplied: 17521, expected: 16384 },
         "ConwayUtxowFailure (UtxoFailure (MaxTxSizeUTxO (Mismatch {mismatchSupplied = 17521, mismatchExpected = 16384})))",
       ],
