@@ -5,6 +5,7 @@ import { type Relay, walkCertificate } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { eraHistory, nodeGenesis } from "#src/devnet/serve/nodeGenesis.ts";
+import { governanceOf } from "#src/ledger/governance/actions.ts";
 import { DREP_ACTIVITY, protocolParameters } from "#src/ledger/governance/parameters.ts";
 import type { StateView } from "#src/devnet/serve/stateRows.ts";
 import { NEWEST_MAJOR } from "#src/ledger/epoch/hardFork.ts";
@@ -97,7 +98,9 @@ function accountAnswers(view: StateView) {
 function representativeAnswers(view: StateView) {
   return {
     drepState: async ({ credentials }) => {
-      const { dreps, accounts, epoch } = await view.registry(["dreps", "accounts", "epoch"]);
+      const state = await view.registry(["dreps", "accounts", "epoch", "governance"]);
+      const { dreps, accounts, epoch } = state;
+      const { dormant } = governanceOf(state);
       const wanted = new Set(credentials.map(credentialKey));
       const delegators = new Map<string, Credential[]>();
       for (const [key, { drep }] of accounts.entries()) {
@@ -106,11 +109,11 @@ function representativeAnswers(view: StateView) {
         if (of) of.push(parseCredentialKey(key));
         else delegators.set(drep, [parseCredentialKey(key)]);
       }
-      return [...dreps.entries()].flatMap(([key, { deposit, anchor }]) =>
+      return [...dreps.entries()].flatMap(([key, { deposit, anchor, expiry = epoch + DREP_ACTIVITY - dormant }]) =>
         wanted.size > 0 && !wanted.has(key) ? [] : [{
           credential: parseCredentialKey(key),
-          // there are no proposals here: the ledger counts every epoch as dormant, and a DRep's expiry moves with these
-          expiry: epoch + DREP_ACTIVITY,
+          // epochs without an action to vote on do not count (ledger: `vsActualDRepExpiry`)
+          expiry: expiry + dormant,
           anchor,
           deposit,
           delegators: delegators.get(key) ?? [],
