@@ -2,7 +2,8 @@
 import { messaged } from "#src/base/json.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
-import type { IndexChanges } from "#src/devnet/index/rows.ts";
+import { parseRefKey } from "#src/cardano/output.ts";
+import type { IndexChanges, IndexRows } from "#src/devnet/index/rows.ts";
 import type { EpochBoundary } from "#src/devnet/ledger/epoch.ts";
 import { activeStake } from "#src/ledger/epoch/snapshot.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
@@ -15,6 +16,7 @@ const UNTIL_PAID = 2;
 export function addBoundary(changes: IndexChanges, height: number, boundary: EpochBoundary): void {
   const { delta: { epoch, rewards, accounts, pools, snapshots, pots }, parameters, leaders } = boundary;
   addEpoch(changes, height, { epoch, parameters, pots: pots.after, leaders });
+  addOutcomes(changes, height, boundary.delta);
   const [{ after: snapshot } = {}] = snapshots;
   if (snapshot) addStake(changes, height, epoch + 1, snapshot);
   // an account that is paid changes; one that does not exist has no change
@@ -46,6 +48,23 @@ export function addBoundary(changes: IndexChanges, height: number, boundary: Epo
       height,
     });
   }
+}
+
+/** Adds what a boundary means for actions: those that it ratifies, and those that it ends. */
+function addOutcomes(
+  { rows }: IndexChanges,
+  height: number,
+  { epoch, proposals, governance: [change] }: EpochBoundary["delta"],
+): void {
+  const add = (key: string, outcome: IndexRows["outcome"][number]["outcome"]) => {
+    const { txHash, index } = parseRefKey(key);
+    rows.outcome.push({ height, action_tx: txHash, action_index: index, outcome, epoch });
+  };
+  const enacted = new Set(change?.before?.decided.enacted);
+  for (const { key, after } of proposals) if (!after) add(key, enacted.has(key) ? "enacted" : "dropped");
+  const { decided } = change?.after ?? {};
+  for (const key of decided?.enacted ?? []) add(key, "ratified");
+  for (const key of decided?.expired ?? []) add(key, "expired");
 }
 
 /** The beginning of an epoch. */

@@ -127,6 +127,14 @@ export interface IndexRows {
   readonly certificate: CertificateRow[];
   readonly proposal: ProposalRow[];
   readonly vote: VoteRow[];
+  readonly outcome: {
+    readonly height: number;
+    readonly action_tx: string;
+    readonly action_index: number;
+    readonly outcome: "ratified" | "enacted" | "expired" | "dropped";
+    /** The epoch that began. */
+    readonly epoch: number;
+  }[];
   readonly withdrawal: (TransactionPlace & { readonly credential: string; readonly amount: bigint })[];
   readonly epoch: {
     readonly epoch: number;
@@ -182,6 +190,7 @@ export function noChanges(): IndexChanges {
     certificate: [],
     proposal: [],
     vote: [],
+    outcome: [],
     withdrawal: [],
     epoch: [],
     stake: [],

@@ -28,6 +28,7 @@ const TABLES_BY_HEIGHT: readonly TableName[] = [
   "certificate",
   "proposal",
   "vote",
+  "outcome",
   "withdrawal",
   "epoch",
   "stake",

@@ -30,12 +30,12 @@ export function GovernanceView({ query }: ViewProps) {
 }
 
 /** Whether the time for votes on an action is over by the parameters. */
-export function ActionState({ action: { lastEpoch } }: { readonly action: GovernanceAction }) {
-  const epoch = live.value?.epoch;
-  if (epoch === undefined) return <span>…</span>;
-  return epoch > lastEpoch
-    ? <Badge title="On a public network it would be expired. The devnet ends no action.">past its end</Badge>
-    : <Badge tone="good">open</Badge>;
+export function ActionState({ action }: { readonly action: GovernanceAction }) {
+  const { ratified, enacted, expired, dropped } = action;
+  if (enacted !== undefined) return <Badge tone="good">in force since epoch {enacted}</Badge>;
+  if (dropped !== undefined) return <Badge>{expired === undefined ? "dropped" : "expired"} in epoch {dropped}</Badge>;
+  if (ratified !== undefined) return <Badge tone="good">ratified, in force in epoch {ratified + 1}</Badge>;
+  return expired === undefined ? <Badge tone="good">open</Badge> : <Badge>expired</Badge>;
 }
 
 /** Votes as numbers of yes, no and abstain. */

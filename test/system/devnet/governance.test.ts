@@ -3,7 +3,12 @@ import { expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { type Encodable, Tagged } from "#src/cardano/cbor.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
+import { PAGES } from "#src/app/pages.ts";
+import { parseJson } from "#src/base/json.ts";
+import { silentLog } from "#src/base/log.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
+import { devnetApp } from "#src/devnet/serve/admin/app.ts";
+import { blockfrostApp } from "#src/devnet/serve/blockfrost/app.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
 import { governanceOf } from "#src/ledger/governance/actions.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
@@ -19,6 +24,7 @@ import {
   spend,
   type Spending,
 } from "../../support/devnet/devnet.ts";
+import { indexRows, rebuiltRows } from "../../support/devnet/devnetIndex.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
 import { type Person, person } from "../../support/wallets/person.ts";
 
@@ -115,6 +121,29 @@ const openActions = async (devnet: Devnet) =>
 const balanceOf = async (devnet: Devnet) =>
   (await devnet.query(({ accounts }) => accounts.get(`k${alice.stake}`)!.balance))!;
 const nextEpoch = async (devnet: Devnet) => valueOf(await devnet.enterNextEpoch(0));
+/** The epochs of an action in the explorer and in the Blockfrost API, which are the same. */
+async function outcomeOf(devnet: Devnet, { txHash, index }: OutRef): Promise<Record<string, number>> {
+  const { store, rows: port } = world;
+  const explorer = {
+    builders: { run: () => Promise.reject(new Error("no script runs")) },
+    pages: PAGES,
+    index: true,
+    wallet: false,
+  };
+  const admin = devnetApp({ devnet, store, port, files: [], health: () => {}, log: silentLog, explorer });
+  const measure = () => Promise.reject(new Error("no script is measured"));
+  const blockfrost = blockfrostApp({ devnet, store, measure, log: silentLog });
+  const read = async (response: Response | Promise<Response>) =>
+    parseJson(await (await response).text()) as Record<string, unknown>;
+  const action = await read(admin.request(`/governance/actions/${encodeURIComponent(`${txHash}#${index}`)}`));
+  const proposal = await read(blockfrost.request(`/api/v0/governance/proposals/${txHash}/${index}`));
+  const epochs = ["ratified", "enacted", "expired", "dropped"].flatMap((name) => {
+    expect(proposal[`${name}_epoch`] ?? undefined).toBe(action[name]);
+    return typeof action[name] === "number" ? [[name, action[name]] as const] : [];
+  });
+  return Object.fromEntries(epochs);
+}
+
 async function checkLedger(devnet: Devnet): Promise<void> {
   await checkRows(world.store);
   const ledger = await devnet.query(ledgerOf);
@@ -158,12 +187,16 @@ test("parameters change, the treasury pays and the constitution is replaced, in 
   expect((await parametersOf(again)).desiredPools).toBe(77);
   expect(valueOf(await world.rows.parameters()).value.desiredPools).toBe(77);
   expect(await openActions(again)).toEqual([]);
+  const outcomes = await Promise.all(actions.map((action) => outcomeOf(again, action)));
+  expect(outcomes).toEqual([{ ratified: 2, enacted: 3 }, { ratified: 2, enacted: 3 }, { ratified: 1, enacted: 2 }]);
+  expect(await indexRows(world.store)).toEqual(await rebuiltRows(world.store));
   expect(await balanceOf(again) - before).toBeGreaterThanOrEqual(2n * PROPOSAL_DEPOSIT + 5n * ada);
   expect(await again.query(allLovelace)).toBe(supply);
   await checkLedger(again);
 
   valueOf(await again.rollback({ height: base.height }));
   expect(await again.query(ledgerOf)).toEqual(ledger);
+  expect(await outcomeOf(again, actions[2]!)).toEqual({});
   expect((await parametersOf(again)).desiredPools).toBe(500);
   await checkLedger(again);
 });
@@ -231,6 +264,7 @@ test("an action that nobody agrees to expires, and its deposit returns", async (
   await nextEpoch(devnet);
   expect(await openActions(devnet)).toEqual([]);
   expect(await balanceOf(devnet) - before).toBeGreaterThanOrEqual(PROPOSAL_DEPOSIT);
+  expect(await outcomeOf(devnet, info!)).toEqual({ expired: 7, dropped: 8 });
   expect((await inForce(devnet))!.dormant).toBeGreaterThan(0);
   await checkLedger(devnet);
 });

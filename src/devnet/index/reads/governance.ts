@@ -16,6 +16,8 @@ export interface RepresentativeRow {
   readonly drep: string;
   /** Whether its last certificate ended it. */
   readonly retired: boolean;
+  /** Whether it was inactive for so long that its votes no longer count. */
+  readonly expired: boolean;
   /** Lovelace of the accounts that delegate to it. */
   readonly lovelace: string;
   /** Epoch of its last registration, as long as it is registered. */
@@ -29,6 +31,7 @@ export interface RepresentativeRow {
 /** Which representatives, and in which order. */
 export interface RepresentativeFilter {
   readonly retired?: boolean | undefined;
+  readonly expired?: boolean | undefined;
   readonly by?: "amount" | undefined;
 }
 
@@ -53,7 +56,7 @@ function representatives(sql: Queries, chosen: Fragment): Fragment {
     sql`(select coalesce(max(epoch), 0)::int from devnet_index_block where height = ${height})`;
   return sql`
     select first.drep, first.place as first, coalesce(last.kind = 'drep_deregister', false) as retired,
-      coalesce(delegated.lovelace, 0) as lovelace,
+      coalesce(activity.expired, false) as expired, coalesce(delegated.lovelace, 0) as lovelace,
       case when last.kind = 'drep_register' then ${epochAt(sql`last.height`)} end as since,
       case when last.kind is not null then ${
     epochAt(sql`greatest(
@@ -68,6 +71,11 @@ function representatives(sql: Queries, chosen: Fragment): Fragment {
       select drep, min(array[height, tx_index, cert_index]) as place from devnet_index_certificate
       where (kind = 'drep_register' or kind = 'vote' and drep in ${ALWAYS(sql)}) and ${chosen} group by drep) first
     left join (
+      select drep.key, (drep.value->>'expiry')::int + coalesce((
+          select (value->>'dormant')::int from devnet_entry where kind = 'governance'), 0)
+        < (select (value #>> '{}')::int from devnet_entry where kind = 'epoch') as expired
+      from devnet_entry drep where drep.kind = 'dreps') activity on activity.key = first.drep
+    left join (
       select drep, sum(lovelace) as lovelace from (${votingStakes(sql)}) stake group by drep) delegated
       on delegated.drep = first.drep
     left join lateral (
@@ -78,20 +86,22 @@ function representatives(sql: Queries, chosen: Fragment): Fragment {
 /** Representatives in the order of their first registrations, or by what is delegated to them. */
 export async function readRepresentatives(
   sql: Queries,
-  { retired, by }: RepresentativeFilter,
+  { retired, expired, by }: RepresentativeFilter,
   page: Page,
 ): Promise<RepresentativeRow[]> {
   const order = direction(sql, page);
   return await sql<RepresentativeRow[]>`
-    select drep, retired, lovelace::text as lovelace, since, active, cbor from (${representatives(sql, sql`true`)}) of
+    select drep, retired, expired, lovelace::text as lovelace, since, active, cbor
+    from (${representatives(sql, sql`true`)}) of
     where ${retired === undefined ? sql`true` : sql`retired = ${retired}`}
+      and ${expired === undefined ? sql`true` : sql`expired = ${expired}`}
     order by ${by === "amount" ? sql`of.lovelace ${order}, ` : sql``} first ${order}, drep ${limits(sql, page)}`;
 }
 
 /** A representative; undefined where none was ever registered under the key. */
 export async function readRepresentative(sql: Queries, drep: string): Promise<RepresentativeRow | undefined> {
   const [row] = await sql<RepresentativeRow[]>`
-    select drep, retired, lovelace::text as lovelace, since, active, cbor
+    select drep, retired, expired, lovelace::text as lovelace, since, active, cbor
     from (${representatives(sql, sql`drep = ${drep}`)}) of`;
   return row;
 }
@@ -141,6 +151,11 @@ export interface ActionRow {
   readonly slot: bigint;
   /** Votes that count, by role and vote. */
   readonly votes: readonly { readonly role: string; readonly vote: string; readonly count: number }[];
+  /** The epoch in which the action was ratified, in which it took force, and in which it ended otherwise. */
+  readonly ratified: number | null;
+  readonly enacted: number | null;
+  readonly expired: number | null;
+  readonly dropped: number | null;
 }
 
 /** The votes that count: the last one of each voter on an action. */
@@ -155,8 +170,12 @@ const actions = (sql: Queries): Fragment =>
     select coalesce(json_agg(json_build_object('role', role, 'vote', vote, 'count', count) order by role, vote), '[]') from (
       select role, vote, count(*)::int as count
       from (${counted(sql, sql`action_tx = of.tx_hash and action_index = of.index`)}) last
-      group by role, vote) sums) as votes
-  from devnet_index_proposal of join devnet_block block on block.height = of.height`;
+      group by role, vote) sums) as votes, outcome.*
+  from devnet_index_proposal of join devnet_block block on block.height = of.height
+  left join lateral (
+    select max(epoch) filter (where outcome = 'ratified') as ratified, max(epoch) filter (where outcome = 'enacted') as enacted,
+      max(epoch) filter (where outcome = 'expired') as expired, max(epoch) filter (where outcome = 'dropped') as dropped
+    from devnet_index_outcome where action_tx = of.tx_hash and action_index = of.index) outcome on true`;
 
 /** Governance actions in the order of the chain. */
 export async function readActions(sql: Queries, page: Page): Promise<ActionRow[]> {

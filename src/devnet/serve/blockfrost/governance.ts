@@ -1,8 +1,8 @@
 /**
  * Operations of the group Governance.
  *
- * The devnet records governance actions and votes. It enacts no action, ends none, and has no constitutional committee;
- * representatives do not expire. It reads no documents from the internet.
+ * `ratified_epoch` and `expired_epoch` are those at whose beginning that was decided; in the next one an action is enacted or
+ * dropped. The devnet reads no documents from the internet.
  */
 import { isHex, toHex } from "#src/base/bytes.ts";
 import { addressText, rewardAddress } from "#src/cardano/address.ts";
@@ -110,9 +110,9 @@ export function representativeOperations({ devnet: { genesis }, store }: Blockfr
       "/governance/dreps",
       "ordered",
       async (_, { page, chosen: { order_by, retired, expired } }) => {
-        if (expired === "true") return [];
         const by = order_by === "amount" ? order_by : undefined;
-        const filter = { by, retired: retired === undefined ? undefined : retired === "true" } as const;
+        const flag = (text: string | undefined) => text === undefined ? undefined : text === "true";
+        const filter = { by, retired: flag(retired), expired: flag(expired) } as const;
         return (await readRepresentatives(store.sql, filter, page)).map((row) => {
           const link = anchorOf(row);
           return {
@@ -281,10 +281,10 @@ function proposalDocument(genesis: Genesis, row: ActionRow, { deposit, account, 
     governance_description: actionDescription(action),
     deposit: String(deposit),
     return_address: addressText(rewardAddress(account.network, account.credential)),
-    ratified_epoch: null,
-    enacted_epoch: null,
-    dropped_epoch: null,
-    expired_epoch: null,
+    ratified_epoch: row.ratified,
+    enacted_epoch: row.enacted,
+    dropped_epoch: row.dropped,
+    expired_epoch: row.expired,
     expiration: lastEpoch(genesis, row),
   };
 }
@@ -296,7 +296,7 @@ export function voterText({ role, voter }: Pick<CastVote, "role" | "voter">): st
   return role === "drep" ? textOfRepresentative(voter) : committeeText("hot", credential);
 }
 
-function drepMembers({ drep, retired, lovelace, active }: RepresentativeRow) {
+function drepMembers({ drep, retired, expired, lovelace, active }: RepresentativeRow) {
   const id = textOfRepresentative(drep);
   const read = fromBech32(id);
   return {
@@ -305,7 +305,7 @@ function drepMembers({ drep, retired, lovelace, active }: RepresentativeRow) {
     amount: lovelace,
     has_script: drep.startsWith("s"),
     retired,
-    expired: false,
+    expired,
     last_active_epoch: active,
   };
 }

@@ -20,6 +20,12 @@ interface GovernanceRoutesOptions {
   readonly requireIndex: () => void;
 }
 
+/** What became of an action; an epoch that is not known yet is left out. */
+function outcomeOf({ ratified, enacted, expired, dropped }: ActionRow) {
+  const known = Object.entries({ ratified, enacted, expired, dropped }).filter(([, epoch]) => epoch !== null);
+  return Object.fromEntries(known) as Partial<Record<"ratified" | "enacted" | "expired" | "dropped", number>>;
+}
+
 /** Adds the endpoints. */
 export function governanceRoutes(app: OpenAPIHono, { devnet, sql, requireIndex }: GovernanceRoutesOptions): void {
   const { genesis, network: { slots } } = devnet;
@@ -38,6 +44,7 @@ export function governanceRoutes(app: OpenAPIHono, { devnet, sql, requireIndex }
       time: slotTime(slots, Number(row.slot)),
       epoch: row.epoch,
       lastEpoch: lastEpoch(genesis, row),
+      ...outcomeOf(row),
       ...proposalView(proposal),
       anchor: proposal.anchor,
       votes: { committee: counts("committee"), drep: counts("drep"), pool: counts("pool") },
@@ -46,7 +53,7 @@ export function governanceRoutes(app: OpenAPIHono, { devnet, sql, requireIndex }
 
   endpoint(app, "get", "/governance/actions", {
     summary: "Governance actions, newest first",
-    description: "The devnet records proposals and votes. It enacts no action, ends none and returns no deposit.",
+    description: "What is ratified at the beginning of an epoch takes force at that of the next one.",
     query: {
       count: z.coerce.number().int().min(1).max(100).default(20),
       page: z.coerce.number().int().min(1).max(1_000_000).default(1),
