@@ -9,7 +9,7 @@ import { get, type GovernanceAction, type GovernanceActions } from "./api.ts";
 import { Ref, VoteBadge } from "./links.tsx";
 import { transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
-import { live, moment } from "./live.ts";
+import { moment } from "./live.ts";
 import { ACTION_NAMES, pageOf } from "./names.ts";
 
 const TABS = [["", "Actions"], ["representatives", "Representatives (DReps)"], ["committee", "Committee"]] as const;
