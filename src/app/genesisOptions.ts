@@ -5,6 +5,7 @@ import { reason } from "#src/base/log.ts";
 import { parseJson } from "#src/base/json.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { genesisDefaults, type GenesisOptions } from "#src/devnet/genesis/genesis.ts";
+import { devkitGenesis, devkitParametersAt, type Likeness, LIKENESSES } from "#src/devnet/genesis/yaciDevkit.ts";
 import { mainnetParametersAt, type Major } from "#src/ledger/parameters.ts";
 import { overrideParameters } from "#src/devnet/genesis/parametersOverride.ts";
 import { MOST_ACCOUNTS } from "#src/devnet/genesis/accounts.ts";
@@ -15,6 +16,7 @@ const ADA = 1_000_000n;
 const MOST_ADA = 9_223_372_036_854;
 
 export const GENESIS_NAMES = [
+  "like",
   "slot-ms",
   "epoch-slots",
   "security-parameter",
@@ -42,6 +44,11 @@ function line(option: string, says: string, variable: string): string {
 
 export const GENESIS_HELP = [
   "Genesis of a new devnet; an existing devnet keeps its genesis:",
+  line(
+    "like NAME",
+    `${LIKENESSES.join(", ")}: its pool, funds and parameters; other options win (none)`,
+    "ARBOR_LIKE",
+  ),
   line("slot-ms N", `slot length in ms (${slotLength})`, "ARBOR_SLOT_MS"),
   line("epoch-slots N", `slots per epoch (${epochLength})`, "ARBOR_EPOCH_SLOTS"),
   line(
@@ -83,7 +90,9 @@ export function readGenesisOptions(
     const ada = number(name, 0, MOST_ADA);
     return ada === undefined ? undefined : BigInt(ada) * ADA;
   };
-  return given({
+  const like = readLike(text("like"), problem);
+  const start = like === undefined ? {} : { like, ...devkitGenesis };
+  const stated = given({
     slotLength: number("slot-ms", 10, 60_000),
     epochLength: number("epoch-slots", 1, 2 ** 31 - 1),
     securityParameter: number("security-parameter", 1, 2 ** 31 - 1),
@@ -95,8 +104,15 @@ export function readGenesisOptions(
     reserves: lovelace("reserves-ada"),
     treasury: lovelace("treasury-ada"),
     hardForkEpoch: number("hard-fork-epoch", 1, 2 ** 31 - 1),
-    ...readParameters(text("parameters"), number("protocol-version", 9, 11), problem),
+    ...readParameters(text("parameters"), number("protocol-version", 9, 11), like, problem),
   });
+  return { ...start, ...stated };
+}
+
+function readLike(name: string | undefined, problem: (sentence: string) => void): Likeness | undefined {
+  const like = LIKENESSES.find((one) => one === name);
+  if (name !== undefined && like === undefined) problem(`--like is ${name}, not one of ${LIKENESSES.join(", ")}`);
+  return like;
 }
 
 /** @throws TypeError on a version that the options and the schema of the file do not let pass. */
@@ -109,13 +125,15 @@ function majorOf(version: number): Major {
 function readParameters(
   file: string | undefined,
   version: number | undefined,
+  like: Likeness | undefined,
   problem: (sentence: string) => void,
 ): Partial<Pick<GenesisOptions, "parameters" | "parametersSource">> {
-  if (file === undefined && version === undefined) return {};
+  if (file === undefined && version === undefined && like === undefined) return {};
   const major = version === undefined ? undefined : majorOf(version);
-  const base = major === undefined ? parameters : mainnetParametersAt(major);
+  const parametersAt = like === undefined ? mainnetParametersAt : devkitParametersAt;
+  const base = parametersAt(major ?? majorOf(parameters.protocolVersion.major));
   let chosen: Parameters = base;
-  let source = major === undefined ? genesisDefaults.parametersSource : `mainnet, protocol version ${major}`;
+  let source = `${like ?? "mainnet"}, protocol version ${base.protocolVersion.major}`;
   if (file !== undefined) {
     try {
       const json = parseJson(readFileSync(file, "utf8"));
@@ -124,7 +142,7 @@ function readParameters(
       else if (major !== undefined) chosen = { ...read.value, protocolVersion: base.protocolVersion };
       else {
         // the file may name the version; cost models that it leaves out are those of that version
-        const stated = mainnetParametersAt(majorOf(read.value.protocolVersion.major));
+        const stated = parametersAt(majorOf(read.value.protocolVersion.major));
         const again = overrideParameters(stated, json);
         chosen = again.ok ? again.value : read.value;
       }

@@ -24,6 +24,7 @@ import {
   type RegisteredPool,
   registeredPool,
 } from "#src/devnet/genesis/pools.ts";
+import { DEVKIT_FUNDS, type Likeness, LIKENESSES } from "#src/devnet/genesis/yaciDevkit.ts";
 import { firstSnapshots } from "#src/ledger/epoch/pass.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
 import { afterHardFork, type HardFork } from "#src/ledger/epoch/hardFork.ts";
@@ -64,6 +65,8 @@ export interface GenesisOptions {
   readonly accountFunds: bigint;
   /** URL under which the devnet serves the pools' metadata; empty: none. */
   readonly url: string;
+  /** The network whose pool, funds and constitution it has; undefined: none. */
+  readonly like?: Likeness | undefined;
 }
 
 /** Mainnet's parameters, and a short epoch. */
@@ -102,6 +105,8 @@ export interface Genesis {
   readonly pools: readonly (GenesisPool & { readonly registered: RegisteredPool })[];
   /** URL of the pools' metadata in their registrations; undefined: none. */
   readonly poolsUrl: string | undefined;
+  /** The network whose pool, funds and constitution it has; undefined: none. */
+  readonly like?: Likeness | undefined;
   /** Seed of the leader draw. */
   readonly drawSeed: Uint8Array;
   /** The issuer of blocks that no pool can produce: a cold verification key. */
@@ -138,6 +143,7 @@ interface MetaRow {
   readonly issuer: Uint8Array;
   readonly hard_fork_epoch: number | null;
   readonly hard_fork_parameters: Json;
+  readonly likeness: string | null;
 }
 
 /** The genesis of this database's devnet, if there is one. */
@@ -148,7 +154,8 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
   const payment = { kind: "key", hash: keyHash(publicKey(key)) } as const;
   const parameters = parametersFromJson(row.parameters);
   const network = row.network_id === 1 ? 1 : 0;
-  const settings = { network, parameters, pledge: row.pledge, url: row.pools_url ?? undefined } as const;
+  const like = LIKENESSES.find((one) => one === row.likeness);
+  const settings = { network, parameters, pledge: row.pledge, url: row.pools_url ?? undefined, like } as const;
   const pools = await readGenesisPools(sql);
   return {
     network: {
@@ -174,6 +181,7 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
     accountFunds: row.account_funds,
     pools: pools.map((pool, position) => ({ ...pool, registered: registeredPool(pool, position, settings) })),
     poolsUrl: row.pools_url ?? undefined,
+    like,
     drawSeed: new Uint8Array(row.draw_seed),
     issuer: new Uint8Array(row.issuer),
     faucet: { key, address: enterpriseAddress(network, payment).hex, funds: row.faucet_funds },
@@ -182,8 +190,10 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
 
 /** Initial lovelace of the faucet: what is not assigned to anything else. */
 export function faucetFunds(options: Omit<GenesisOptions, "genesisTime">): bigint {
-  const { maxSupply, reserves, treasury, pools, pledge, accounts, accountFunds, parameters } = options;
-  return maxSupply - reserves - treasury - BigInt(accounts) * accountFunds -
+  const { maxSupply, reserves, treasury, pools, pledge, accounts, accountFunds, parameters, like } = options;
+  const { keys, each } = DEVKIT_FUNDS;
+  const others = like === undefined ? 0n : BigInt(keys.length) * each;
+  return maxSupply - reserves - treasury - others - BigInt(accounts) * accountFunds -
     BigInt(pools) * (pledge + parameters.keyDeposit + parameters.poolDeposit);
 }
 
@@ -226,12 +236,12 @@ export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Resu
 export async function createGenesis(sql: Queries, options: GenesisOptions): Promise<Genesis> {
   const checked = checkGenesis(options);
   if (!checked.ok) throw new RangeError(checked.error.message);
-  const { parameters, url, hardForkEpoch } = options;
+  const { parameters, url, hardForkEpoch, like } = options;
   const forked = hardForkEpoch === undefined ? undefined : afterHardFork(parameters);
   await sql`
     insert into devnet_meta (magic, network_id, genesis_time, slot_length, epoch_length, security_parameter, parameters,
       parameters_source, max_supply, reserves, treasury, pledge, accounts, account_funds, faucet_funds, faucet_seed, draw_seed, pools_url, issuer,
-      hard_fork_epoch, hard_fork_parameters)
+      hard_fork_epoch, hard_fork_parameters, likeness)
     values (${options.magic}, ${
     networkIdOf(options.magic)
   }, ${options.genesisTime}, ${options.slotLength}, ${options.epochLength},
@@ -239,8 +249,8 @@ export async function createGenesis(sql: Queries, options: GenesisOptions): Prom
       ${options.maxSupply}, ${options.reserves}, ${options.treasury}, ${options.pledge}, ${options.accounts},
       ${options.accountFunds}, ${faucetFunds(options)},
       ${newSeed()}, ${newSeed()}, ${url || null}, ${publicKey(newSeed())},
-      ${hardForkEpoch ?? null}, ${forked ? sql.typed.json(parametersToJson(forked)) : null})`;
-  await insertPools(sql, newPools(options.pools, url || undefined));
+      ${hardForkEpoch ?? null}, ${forked ? sql.typed.json(parametersToJson(forked)) : null}, ${like ?? null})`;
+  await insertPools(sql, newPools(options.pools, url || undefined, like));
   const genesis = await readGenesis(sql);
   if (!genesis) throw new Error("the row of the devnet was not written");
   await insertUtxos(sql, genesisOutputs(genesis), -1);
@@ -248,12 +258,17 @@ export async function createGenesis(sql: Queries, options: GenesisOptions): Prom
   return genesis;
 }
 
-/** The outputs of a genesis: the faucet's first, then the pledges, then those of the default accounts. */
-export function genesisOutputs({ network, faucet, pools, pledge, accounts, accountFunds }: Genesis): Utxo[] {
+/**
+ * The outputs of a genesis: the faucet's first, then the pledges, then those of the default accounts, then further ones of
+ * the network that it is like.
+ */
+export function genesisOutputs({ network, faucet, pools, pledge, accounts, accountFunds, like }: Genesis): Utxo[] {
+  const others = like === undefined ? [] : DEVKIT_FUNDS.keys;
   return [
     initialFunds(faucet.address, faucet.funds),
     ...pools.map(({ registered }) => initialFunds(registered.owner.address, pledge)),
     ...devnetAccounts(accounts).map((account) => initialFunds(accountAddress(network.id, account), accountFunds)),
+    ...others.map((hash) => initialFunds(enterpriseAddress(network.id, { kind: "key", hash }).hex, DEVKIT_FUNDS.each)),
   ];
 }
 

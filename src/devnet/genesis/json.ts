@@ -13,7 +13,9 @@ import { utf8 } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { PLUTUS_LANGUAGES, type Ratio, type Units } from "#src/cardano/parameters.ts";
 import { type Genesis, genesisOutputs } from "#src/devnet/genesis/genesis.ts";
+import { DEVKIT_CONSTITUTION } from "#src/devnet/genesis/yaciDevkit.ts";
 import { DREP_ACTIVITY } from "#src/ledger/governance/parameters.ts";
+import { parseCredentialKey } from "#src/ledger/state.ts";
 import templates from "./templates.json" with { type: "json" };
 
 export const ERAS = ["byron", "shelley", "alonzo", "conway"] as const;
@@ -105,11 +107,11 @@ function shelley(genesis: Genesis): Json {
   const poolOf = ({ registered: { id, terms } }: Genesis["pools"][number]): Json => ({
     publicKey: id,
     vrf: terms.vrf,
-    pledge: genesis.pledge,
+    pledge: terms.pledge,
     cost: terms.cost,
     margin: decimal(terms.margin),
-    rewardAccount: { network, credential: { keyHash: terms.ownerHash } },
-    owners: [terms.ownerHash],
+    rewardAccount: { network, credential: { keyHash: terms.rewardKey } },
+    owners: [...terms.owners],
     relays: [],
     metadata: terms.metadata ?? null,
   });
@@ -146,7 +148,7 @@ function shelley(genesis: Genesis): Json {
     slotsPerKESPeriod: 129_600,
     staking: {
       pools: Object.fromEntries(pools.map((pool) => [pool.id, poolOf(pool)])),
-      stake: Object.fromEntries(pools.map(({ id, registered }) => [registered.terms.ownerHash, id])),
+      stake: Object.fromEntries(pools.map(({ id, registered }) => [parseCredentialKey(registered.owner.key).hash, id])),
     },
     systemStart: new Date(slots.zeroTime).toISOString().replace(".000Z", "Z"),
     updateQuorum: 1,
@@ -187,7 +189,7 @@ const V3_OF_CONWAY = 251;
 const first = (count: number, model: readonly bigint[] = []): Json => model.slice(0, count);
 
 /** Thresholds are mainnet's; there is no voting on a devnet, and no committee. */
-function conway({ parameters }: Genesis): Json {
+function conway({ parameters, like }: Genesis): Json {
   return {
     ...templates.governance,
     govActionDeposit: parameters.govActionDeposit,
@@ -195,7 +197,7 @@ function conway({ parameters }: Genesis): Json {
     dRepActivity: DREP_ACTIVITY,
     minFeeRefScriptCostPerByte: decimal(parameters.refScriptCostPerByte),
     plutusV3CostModel: first(V3_OF_CONWAY, parameters.costModels.get(2)),
-    constitution: { anchor: { url: "", dataHash: "00".repeat(32) } },
+    constitution: like === undefined ? { anchor: { url: "", dataHash: "00".repeat(32) } } : DEVKIT_CONSTITUTION,
     committee: { members: {}, threshold: 0 },
   };
 }

@@ -3,7 +3,8 @@
  * (CIP-6).
  *
  * Each has one owner, whose lovelace is the pledge and is delegated to the pool, so it produces blocks and earns from
- * the start.
+ * the start. That of Yaci DevKit has a delegator in place of the owner; its cold key is not known, so the key in its
+ * blocks is another one, whose hash is not the pool's id.
  */
 import { fromHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
@@ -13,6 +14,7 @@ import { blake2b256, hash256 } from "#src/cardano/hash.ts";
 import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import { type Account, credentialKey, type Pool } from "#src/ledger/state.ts";
+import { DEVKIT_POOL, type Likeness } from "#src/devnet/genesis/yaciDevkit.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Pools of a genesis at most. */
@@ -24,8 +26,9 @@ const NAMES = ["Oak", "Ash", "Elm", "Yew", "Fir", "Pine", "Lime", "Alder", "Rowa
 export interface GenesisPool {
   /** Hash of its cold key, in hexadecimal. */
   readonly id: string;
+  /** The key whose public part is the issuer of its blocks: the cold key, where that is known. */
   readonly coldSeed: SigningKey;
-  /** The owner's stake key and payment key. */
+  /** The owner's stake key and payment key; unused where the genesis is like another network's. */
   readonly ownerSeed: SigningKey;
   readonly paymentSeed: SigningKey;
   /** The text of its metadata, whose hash is in the registration; undefined: none. */
@@ -36,14 +39,18 @@ export interface GenesisPool {
 export interface RegisteredPool {
   readonly id: string;
   readonly pool: Pool;
-  /** The owner's account: its key in tables, its row, and the address of the pledge (bytes in hexadecimal). */
+  /** The owner's or the delegator's account: its key in tables, its row, and the address of the stake (hexadecimal). */
   readonly owner: { readonly key: string; readonly account: Account; readonly address: string };
   readonly terms: {
     readonly vrf: string;
+    /** Lovelace. */
+    readonly pledge: bigint;
     readonly cost: bigint;
     readonly margin: Ratio;
-    readonly rewardAccount: string;
-    readonly ownerHash: string;
+    /** Hash of the key of its reward account. */
+    readonly rewardKey: string;
+    /** Hashes of stake keys. */
+    readonly owners: readonly string[];
     readonly metadata: { readonly url: string; readonly hash: string } | undefined;
   };
 }
@@ -56,15 +63,19 @@ interface PoolSettings {
   readonly pledge: bigint;
   /** URL of the metadata, without a slash at the end; undefined: none. */
   readonly url: string | undefined;
+  /** The network whose pool is the first one. */
+  readonly like?: Likeness | undefined;
 }
 
 /** Pools with new keys, names and tickers, for a devnet that serves their metadata at `url`. */
-export function newPools(count: number, url: string | undefined): GenesisPool[] {
+export function newPools(count: number, url: string | undefined, like?: Likeness): GenesisPool[] {
   return Array.from({ length: count }, (_, position) => {
     const coldSeed = newSeed();
+    const seeds = { coldSeed, ownerSeed: newSeed(), paymentSeed: newSeed() };
+    if (like !== undefined && position === 0) return { id: DEVKIT_POOL.id, ...seeds, metadata: undefined };
     const id = keyHash(publicKey(coldSeed));
     const metadata = url === undefined ? undefined : toJson(metadataOf(position, url));
-    return { id, coldSeed, ownerSeed: newSeed(), paymentSeed: newSeed(), metadata };
+    return { id, ...seeds, metadata };
   });
 }
 
@@ -86,18 +97,11 @@ export function metadataPath(id: string): string {
 
 /** A pool in the initial ledger state; `position` counts from 0 and determines its margin (1 to 5 %). */
 export function registeredPool(pool: GenesisPool, position: number, settings: PoolSettings): RegisteredPool {
-  const { network, parameters, pledge, url } = settings;
-  const stake = { kind: "key", hash: keyHash(publicKey(pool.ownerSeed)) } as const;
-  const payment = { kind: "key", hash: keyHash(publicKey(pool.paymentSeed)) } as const;
-  const margin = { numerator: BigInt(position % 5 + 1), denominator: 100n };
-  const cost = parameters.minPoolCost;
-  // VRF keys are not used here; each pool states another hash, because from version 11 on no two pools may state the
-  // same
-  const vrf = hash256(utf8(`VRF ${pool.id}`));
-  const rewardAccount = rewardAddress(network, stake).hex;
-  const metadata = url === undefined || pool.metadata === undefined
-    ? undefined
-    : { url: url + metadataPath(pool.id), hash: toHex(blake2b256(utf8(pool.metadata))) };
+  const { network, parameters, like } = settings;
+  const { payment, stake, terms } = like !== undefined && position === 0
+    ? devkitPool()
+    : ownPool(pool, position, settings);
+  const { vrf, pledge, cost, margin, rewardKey, owners, metadata } = terms;
   const certificate = encode([
     3,
     fromHex(pool.id),
@@ -105,21 +109,57 @@ export function registeredPool(pool: GenesisPool, position: number, settings: Po
     pledge,
     cost,
     new Tagged(30, [margin.numerator, margin.denominator]),
-    fromHex(rewardAccount),
-    new Tagged(258, [fromHex(stake.hash)]),
+    fromHex(rewardAddress(network, { kind: "key", hash: rewardKey }).hex),
+    new Tagged(258, owners.map(fromHex)),
     [],
     metadata ? [metadata.url, fromHex(metadata.hash)] : null,
   ]);
+  const credential = { kind: "key", hash: stake } as const;
   return {
     id: pool.id,
     pool: { certificate, deposit: parameters.poolDeposit },
     owner: {
-      key: credentialKey(stake),
+      key: credentialKey(credential),
       account: { deposit: parameters.keyDeposit, balance: 0n, pool: pool.id },
-      address: baseAddress(network, payment, stake).hex,
+      address: baseAddress(network, { kind: "key", hash: payment }, credential).hex,
     },
-    terms: { vrf, cost, margin, rewardAccount, ownerHash: stake.hash, metadata },
+    terms,
   };
+}
+
+/** What determines a registration: the keys of the address with the stake, by hash, and the terms. */
+interface PoolPlan {
+  readonly payment: string;
+  readonly stake: string;
+  readonly terms: RegisteredPool["terms"];
+}
+
+function ownPool(pool: GenesisPool, position: number, { parameters, pledge, url }: PoolSettings): PoolPlan {
+  const stake = keyHash(publicKey(pool.ownerSeed));
+  const metadata = url === undefined || pool.metadata === undefined
+    ? undefined
+    : { url: url + metadataPath(pool.id), hash: toHex(blake2b256(utf8(pool.metadata))) };
+  return {
+    payment: keyHash(publicKey(pool.paymentSeed)),
+    stake,
+    terms: {
+      // VRF keys are not used here; each pool states another hash, because from version 11 on no two pools may state the
+      // same
+      vrf: hash256(utf8(`VRF ${pool.id}`)),
+      pledge,
+      cost: parameters.minPoolCost,
+      margin: { numerator: BigInt(position % 5 + 1), denominator: 100n },
+      rewardKey: stake,
+      owners: [stake],
+      metadata,
+    },
+  };
+}
+
+function devkitPool(): PoolPlan {
+  const { vrf, cost, rewardKey, delegator: { payment, stake } } = DEVKIT_POOL;
+  const margin = { numerator: 0n, denominator: 1n };
+  return { payment, stake, terms: { vrf, pledge: 0n, cost, margin, rewardKey, owners: [], metadata: undefined } };
 }
 
 interface PoolRow {

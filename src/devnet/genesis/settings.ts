@@ -14,7 +14,7 @@ export function ada(lovelace: bigint): string {
 
 /** A devnet's settings, in two lines, and a third one about its default accounts. */
 export function settingsLines(
-  { network, terms, parameters, pools, pledge, reserves, treasury, faucet, accounts, accountFunds }: Genesis,
+  { network, terms, parameters, pools, pledge, reserves, treasury, faucet, accounts, accountFunds, like }: Genesis,
 ): string[] {
   const { slots: { slotLength }, securityParameter } = network;
   const version = ({ protocolVersion: { major, minor } }: Parameters) => `${major}.${minor}`;
@@ -25,7 +25,9 @@ export function settingsLines(
     `Devnet: epochs of ${terms.epochLength} slots of ${slotLength} ms (${seconds} s), at most one block per slot; ` +
     `k ${securityParameter}; protocol version ${version(parameters)}${forks}`,
     `Devnet genesis: ${ada(terms.maxSupply)} ada: reserves ${ada(reserves)}, treasury ${ada(treasury)}, ` +
-    `${pools.length} pools with ${ada(pledge)} each, faucet ${ada(faucet.funds)}`,
+    `${pools.length} pools with ${ada(pledge)} each, faucet ${ada(faucet.funds)}${
+      like === undefined ? "" : `; like ${like}`
+    }`,
     ...(accounts === 0 ? [] : [
       `Devnet accounts: ${accounts} with ${ada(accountFunds)} ada each; public mnemonic, for development only: ` +
       ACCOUNTS_MNEMONIC,
@@ -61,6 +63,11 @@ export function keptSettings(chosen: Partial<GenesisOptions>, genesis: Genesis):
   const json = (of: Parameters) => toJson(parametersToJson(parametersFromJson(parametersToJson(of))));
   if (chosen.parameters && json(chosen.parameters) !== json(genesis.parameters)) {
     differences.push(`the protocol parameters of its beginning (${genesis.parametersSource})`);
+  }
+  if (chosen.like !== undefined && chosen.like !== genesis.like) {
+    differences.push(
+      `${genesis.like === undefined ? "not like another network" : `like ${genesis.like}`} (requested: ${chosen.like})`,
+    );
   }
   if (genesis.poolsUrl !== undefined && chosen.url !== undefined && chosen.url !== genesis.poolsUrl) {
     differences.push(`metadata of its pools at ${genesis.poolsUrl} (it is served at ${chosen.url})`);

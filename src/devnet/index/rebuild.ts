@@ -5,7 +5,7 @@
 import { fromHex } from "#src/base/bytes.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import type { Log } from "#src/base/log.ts";
-import { keyHash } from "#src/cardano/keys/signingKey.ts";
+import { keyHash, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { type Output, refKey } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { bodySize } from "#src/devnet/blocks/block.ts";
@@ -90,8 +90,14 @@ export async function replayBlock(
     applied.push({ transaction, applied: one });
     await pacer.step();
   }
-  const key = fromHex(issuer ?? "");
-  const pool = keyHash(key) === keyHash(genesis.issuer) ? undefined : keyHash(key);
+  const pool = producerOf(genesis, fromHex(issuer ?? ""));
   if (pool !== undefined) writeTable(state.blocks, [blockMade(state, pool)], "after");
   return { height, hash, epoch, parameters, size: bodySize(header), pool, boundaries, transactions: applied };
+}
+
+/** The pool whose blocks have a key, whose hash is its id except for a pool of the genesis with an unknown cold key. */
+function producerOf({ issuer, pools }: Genesis, key: Uint8Array): string | undefined {
+  const hash = keyHash(key);
+  if (hash === keyHash(issuer)) return undefined;
+  return pools.find(({ coldSeed }) => keyHash(publicKey(coldSeed)) === hash)?.id ?? hash;
 }

@@ -1,15 +1,16 @@
 /** The genesis of a devnet, without a database. */
 import { newSeed, publicKey } from "#src/cardano/keys/signingKey.ts";
-import { faucetFunds, type Genesis, genesisDefaults } from "#src/devnet/genesis/genesis.ts";
+import { faucetFunds, type Genesis, genesisDefaults, type GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { newPools, registeredPool } from "#src/devnet/genesis/pools.ts";
 
 /** URL of the pools' metadata. */
 export const POOLS_URL = "http://127.0.0.1:10000";
 
-/** A genesis with three pools and new keys. */
-export function newGenesis(): Genesis {
-  const { parameters, pledge, maxSupply, reserves, treasury, epochLength, accounts, accountFunds } = genesisDefaults;
-  const settings = { network: 0, parameters, pledge, url: POOLS_URL } as const;
+/** A genesis with new keys, by default with three pools. */
+export function newGenesis(chosen: Partial<GenesisOptions> = {}): Genesis {
+  const options = { ...genesisDefaults, ...chosen };
+  const { parameters, pledge, maxSupply, reserves, treasury, epochLength, accounts, accountFunds, like } = options;
+  const settings = { network: 0, parameters, pledge, url: POOLS_URL, like } as const;
   return {
     network: {
       magic: 42,
@@ -25,13 +26,14 @@ export function newGenesis(): Genesis {
     pledge,
     accounts,
     accountFunds,
-    pools: newPools(3, POOLS_URL).map((pool, position) => ({
+    pools: newPools(options.pools, POOLS_URL, like).map((pool, position) => ({
       ...pool,
       registered: registeredPool(pool, position, settings),
     })),
     poolsUrl: POOLS_URL,
+    like,
     drawSeed: newSeed(),
     issuer: publicKey(newSeed()),
-    faucet: { key: newSeed(), address: "60" + "ab".repeat(28), funds: faucetFunds(genesisDefaults) },
+    faucet: { key: newSeed(), address: "60" + "ab".repeat(28), funds: faucetFunds(options) },
   };
 }

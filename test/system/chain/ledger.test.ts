@@ -1,7 +1,7 @@
 /** The ledger queries of wallets, with the same contract for the devnet's rows and its socket. */
 import { describe, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
-import type { Credential } from "#src/cardano/address.ts";
+import { type Credential, rewardAddress } from "#src/cardano/address.ts";
 import { Tagged } from "#src/cardano/cbor.ts";
 import { epochTimes, eraStart, slotAt, timeAt } from "#src/cardano/eras.ts";
 import { keyHash, publicKey } from "#src/cardano/keys/signingKey.ts";
@@ -112,7 +112,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
   test("thousands of accounts are queried at once, keys and scripts, each given once", async () => {
     await begin({ pools: 3 });
     await makeBlock(devnet);
-    const owners = devnet.genesis.pools.map(({ id, registered: { terms: { ownerHash: hash } } }) => ({ id, hash }));
+    const owners = devnet.genesis.pools.map(({ id, registered: { terms: { rewardKey: hash } } }) => ({ id, hash }));
     const many = Array.from({ length: 12_000 }, (_, i) => unregistered(i));
     const wanted: Credential[] = [...many];
     // some in each query, and one of them twice
@@ -146,8 +146,8 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
       pledge: devnet.genesis.pledge,
       cost: terms.cost,
       margin: terms.margin,
-      rewardAccount: terms.rewardAccount,
-      owners: [terms.ownerHash],
+      rewardAccount: rewardAddress(0, { kind: "key", hash: terms.rewardKey }).hex,
+      owners: terms.owners,
       relays: [],
       metadata: terms.metadata,
       future: undefined,
@@ -272,7 +272,7 @@ describe.each(["its rows", "its socket"])("over %s", (kind) => {
 test("accounts, pools and epochs are the same from rows and socket, at every block", async () => {
   const devnet = await world.start({ epochLength: EPOCH, pools: 2 });
   const { node } = await world.serve(devnet);
-  const owners = devnet.genesis.pools.map(({ registered: { terms: { ownerHash: hash } } }): Credential => ({
+  const owners = devnet.genesis.pools.map(({ registered: { terms: { rewardKey: hash } } }): Credential => ({
     kind: "key",
     hash,
   }));

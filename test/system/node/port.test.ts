@@ -235,7 +235,7 @@ describe("a connection", () => {
     const pools = [...ledger.pools.entries()].map(([id]) => id).sort();
     const owners = genesis.pools.map(({ registered }) => ({
       kind: "key" as const,
-      hash: registered.terms.ownerHash,
+      hash: registered.terms.owners[0]!,
     }));
     for (const version of [16, 20, 21, 23]) {
       connection = valueOf(await connectNode({ path }, { magic: 42, versions: [version] }));

@@ -83,7 +83,7 @@ test("pools of a genesis are registered as in the ledger, and metadata follow CI
       pledge: 1_000_000_000_000n,
       cost: 170_000_000n,
       margin: boundedRatio(BigInt(position + 1), 100n, "margin"),
-      owners: [registered.terms.ownerHash],
+      owners: registered.terms.owners,
       metadata: registered.terms.metadata,
     });
     expect(utf8(metadata!).length).toBeLessThanOrEqual(512);

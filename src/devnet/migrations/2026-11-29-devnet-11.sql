@@ -1,0 +1,2 @@
+-- the network whose pool, funds and constitution the genesis has
+alter table devnet_meta add column likeness text;
