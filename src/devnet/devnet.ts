@@ -21,7 +21,7 @@ import { readTip } from "#src/devnet/blocks/rows.ts";
 import type { SubmissionUnavailable, UndecodableSubmission } from "#src/devnet/blocks/submission.ts";
 import { type BlocksResult, DevnetRunner, type RollbackTarget } from "#src/devnet/devnetRunner.ts";
 import { checkAmount, type FaucetFailure } from "#src/devnet/faucet/faucet.ts";
-import { minLovelace } from "#src/devnet/faucet/payment.ts";
+import { type Attachment, minLovelace } from "#src/devnet/faucet/payment.ts";
 import {
   type BadGenesis,
   checkGenesis,
@@ -62,8 +62,11 @@ export interface Devnet {
     readonly address: string;
     /** Most lovelace of one payment. */
     readonly limit: bigint;
-    /** Pays lovelace to an address (bytes in hexadecimal). Resolves once the transaction is in the mempool. */
-    pay(address: string, lovelace: bigint): Promise<Result<{ txHash: string }, FaucetFailure>>;
+    /**
+     * Pays lovelace to an address (bytes in hexadecimal), in an output with what is attached. Resolves once the
+     * transaction is in the mempool.
+     */
+    pay(address: string, lovelace: bigint, attached?: Attachment): Promise<Result<{ txHash: string }, FaucetFailure>>;
   };
   /** Milliseconds between blocks; 0 in other modes than `interval`. */
   readonly blockMs: number;
@@ -195,10 +198,11 @@ export async function startDevnet(
     faucet: {
       address: genesis.faucet.address,
       limit,
-      pay: async (address, lovelace) => {
-        const bounds = checkAmount(lovelace, { min: minLovelace(genesis.parameters, { address }), max: limit });
+      pay: async (address, lovelace, attached = {}) => {
+        const min = minLovelace(genesis.parameters, { address, ...attached });
+        const bounds = checkAmount(lovelace, { min, max: limit });
         if (!bounds.ok) return bounds;
-        return await runner.pay(genesis, { address, lovelace });
+        return await runner.pay(genesis, { address, lovelace, ...attached });
       },
     },
     makeBlock: async () => tipOf(await runner.makeBlocks(genesis, { count: 1 })),

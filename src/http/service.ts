@@ -1,6 +1,7 @@
 /** What the services' apps have in common. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
+import { getPath } from "hono/utils/url";
 import type { Log } from "#src/base/log.ts";
 import { handleErrors, type RefusalFormat } from "#src/http/errors.ts";
 import { observe } from "#src/http/observe.ts";
@@ -27,6 +28,9 @@ export interface ServiceOptions {
 
 /** The path of a request, as routes see it. */
 export type PathOf = (request: Request) => string;
+
+/** The path with one slash for several: some clients join a base and a path that both have one. */
+export const singleSlashes: PathOf = (request) => getPath(request).replace(/\/{2,}/g, "/");
 
 /** An app that answers every error and is observed under the name of its service. */
 export function serviceApp(service: string, log: Log, refusing?: RefusalFormat, getPath?: PathOf): OpenAPIHono {

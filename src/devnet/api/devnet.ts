@@ -18,7 +18,10 @@ export const faucetAnswer = z.object({
 
 export const topupBody = z.object({
   address,
-  adaAmount: z.number().describe("Ada, with up to 6 decimals."),
+  adaAmount: z.union([
+    z.number(),
+    z.string().regex(/^\d+(\.\d+)?$/).max(30).transform(Number),
+  ]).describe("Ada, with up to 6 decimals; a number or its text."),
 }).meta({ id: "TopupRequest" });
 export const topupAnswer = z.object({
   address: z.string(),

@@ -55,6 +55,10 @@ export const createBody = z.object({
 }).default({}).meta({ id: "DevnetCreateRequest" });
 export const created = z.boolean().meta({ id: "DevnetCreated" });
 
+export const testDataBody = z.object({
+  type: z.enum(["REFERENCE_INPUT_GEN_TRANSACTION", "DATUM_OUTPUT_GEN_TRANSACTION"]),
+}).meta({ id: "TestDataRequest" });
+
 export const forksBody = z.looseObject({}).default({}).meta({
   id: "CreateForksRequest",
   description: "Members that Yaci DevKit needs for its nodes; none has an effect here.",

@@ -9,12 +9,19 @@ import type { Parameters } from "#src/cardano/parameters.ts";
 import { addWitness, type NewOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 
-/** An output to create; `script` is the CBOR of a reference script, as in `Output.script`. */
-export interface PaymentOutput {
+/** What an output holds beside lovelace. */
+export interface Attachment {
+  /** CBOR of a reference script, as in `Output.script`. */
+  readonly script?: Uint8Array;
+  /** CBOR of an inline datum. */
+  readonly datum?: Uint8Array;
+}
+
+/** An output to create. */
+export interface PaymentOutput extends Attachment {
   /** Bytes of the address in hexadecimal. */
   readonly address: string;
   readonly lovelace: bigint;
-  readonly script?: Uint8Array;
 }
 
 /** The payer: the outputs of one address with a payment key, which gets the change, and the protocol parameters. */
@@ -25,8 +32,8 @@ interface Payer {
   readonly parameters: Parameters;
 }
 
-function newOutput({ address, lovelace: amount, script }: PaymentOutput): NewOutput {
-  return { address, value: lovelace(amount), script };
+function newOutput({ address, lovelace: amount, script, datum }: PaymentOutput): NewOutput {
+  return { address, value: lovelace(amount), script, datum };
 }
 
 /** The least lovelace that an output must hold. */

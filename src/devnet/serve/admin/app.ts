@@ -20,13 +20,14 @@ import { mountDocs } from "#src/http/docs.ts";
 import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/devnet/serve/admin/origins.ts";
 import { timeRoutes } from "#src/devnet/serve/admin/time.ts";
 import { snapshotRoutes } from "#src/devnet/serve/admin/snapshots.ts";
+import { testDataRoutes } from "#src/devnet/serve/admin/testData.ts";
 import { untilInBlock } from "#src/devnet/serve/admin/untilInBlock.ts";
 import { answeredBy, refusalOf } from "#src/http/errors.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { endpoint } from "#src/http/route.ts";
 import { mountPage } from "#src/http/pageBundle.ts";
 import { guardHosts } from "#src/http/sites.ts";
-import { publicApp } from "#src/http/service.ts";
+import { publicApp, singleSlashes } from "#src/http/service.ts";
 
 export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   /** The port to the same devnet, for queries. */
@@ -72,7 +73,7 @@ const answered = answeredBy(refusal);
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   const { devnet, health, log, hosts = [], origins = [] } = options;
-  const app = publicApp("devnet", log);
+  const app = publicApp("devnet", log, undefined, undefined, singleSlashes);
   app.use(guardHosts(hosts), guardOrigins(origins));
 
   faucetRoutes(app, options);
@@ -80,7 +81,10 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   timeRoutes(app, devnet);
   blockRoutes(app, options);
   outputRoutes(app, options);
-  if (options.admin) adminRoutes(app, { ...options, ...options.admin });
+  if (options.admin) {
+    adminRoutes(app, { ...options, ...options.admin });
+    testDataRoutes(app, options);
+  }
   if (options.explorer) explorer(app, options, options.explorer);
   snapshotRoutes(app, devnet);
   ledgerRoutes(app, options);

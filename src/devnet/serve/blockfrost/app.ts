@@ -6,7 +6,6 @@
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { getPath } from "hono/utils/url";
 import type { Log } from "#src/base/log.ts";
 import { addressOperations, addressTransactionOperations } from "#src/devnet/serve/blockfrost/addresses.ts";
 import { assetHolderOperations, assetOperations, policyOperations } from "#src/devnet/serve/blockfrost/assets.ts";
@@ -30,6 +29,7 @@ import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts"
 import { poolListOperations, poolOperations } from "#src/devnet/serve/blockfrost/pools.ts";
 import { scriptOperations } from "#src/devnet/serve/blockfrost/scripts.ts";
 import { submitOperations } from "#src/devnet/serve/blockfrost/submit.ts";
+import { yaciStoreOperations } from "#src/devnet/serve/blockfrost/yaciStore.ts";
 import { xpubOperations } from "#src/devnet/serve/blockfrost/xpub.ts";
 import {
   transactionContentOperations,
@@ -38,12 +38,13 @@ import {
 } from "#src/devnet/serve/blockfrost/transactions.ts";
 import { mountDocs } from "#src/http/docs.ts";
 import { respond } from "#src/http/json.ts";
-import { publicApp } from "#src/http/service.ts";
+import { publicApp, singleSlashes } from "#src/http/service.ts";
 import { guardHosts } from "#src/http/sites.ts";
 import { startPage } from "#src/http/startPage.ts";
 
 /** Prefixes of all paths: Blockfrost's own, and that of Yaci Store. */
-const PREFIXES = ["/api/v0", "/api/v1"] as const;
+const YACI_STORE = "/api/v1";
+const PREFIXES = ["/api/v0", YACI_STORE] as const;
 
 /** All operations that are served, by group. */
 export function blockfrostOperations(service: BlockfrostService): Operation[] {
@@ -83,24 +84,24 @@ export function blockfrostApp(
   health?: (app: OpenAPIHono) => void,
   hosts: readonly string[] = [],
 ): OpenAPIHono {
-  const operations = blockfrostOperations(service);
-  const app = serveOperations(operations, service.log, hosts);
+  const operations = [...blockfrostOperations(service), ...yaciStoreOperations(service)];
+  const app = serveOperations(blockfrostOperations(service), service.log, hosts, yaciStoreOperations(service));
   if (service.pages) startPage(app, service.pages, "blockfrost", ["/"]);
   health?.(app);
   mountDocs(app, { prefix: "/api/v1", document: () => blockfrostDocument(app, operations) });
   return app;
 }
 
-/** An app with some operations, under each prefix. */
+/** An app with some operations, under each prefix; those of Yaci Store under its own. */
 export function serveOperations(
   operations: readonly Operation[],
   log: Log,
   hosts: readonly string[] = [],
+  ofStore: readonly Operation[] = [],
 ): OpenAPIHono {
-  // some clients join a base and a path that both have a slash
-  const singleSlashes = (request: Request) => getPath(request).replace(/\/{2,}/g, "/");
   const app = publicApp("blockfrost", log, undefined, blockfrostRefusals, singleSlashes);
   app.use(guardHosts(hosts));
+  addOperations(app, ofStore, [YACI_STORE]);
   addOperations(app, operations, PREFIXES);
   return app;
 }

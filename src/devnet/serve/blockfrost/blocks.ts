@@ -160,6 +160,12 @@ function genesisDocument(genesis: Genesis, { transactions, output, next, blocks 
   };
 }
 
+/** Text of a block's producer. */
+export function producerText({ pool, issuer }: Pick<reads.IndexedBlock, "pool" | "issuer">): string {
+  // the name that db-sync gives to issuers that are not pools
+  return pool === null ? `ShelleyGenesis-${hash224(new Uint8Array(issuer)).slice(0, 16)}` : textOfPool(pool);
+}
+
 /** `/blocks/{hash_or_number}` */
 function blockDocument(genesis: Genesis, block: reads.IndexedBlock) {
   const slot = Number(block.slot);
@@ -170,10 +176,7 @@ function blockDocument(genesis: Genesis, block: reads.IndexedBlock) {
     slot,
     epoch: block.epoch,
     epoch_slot: slot - block.epoch * genesis.terms.epochLength,
-    slot_leader: block.pool === null
-      // the name that db-sync gives to issuers that are not pools
-      ? `ShelleyGenesis-${hash224(new Uint8Array(block.issuer)).slice(0, 16)}`
-      : textOfPool(block.pool),
+    slot_leader: producerText(block),
     size: block.size,
     tx_count: block.transactions,
     output: block.output,

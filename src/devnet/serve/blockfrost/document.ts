@@ -21,6 +21,10 @@ const QUERY: Readonly<Record<ListKind, readonly Parameter[]>> = {
   paged: PAGED,
   ordered: ORDERED,
   ranged: [...ORDERED, query("from", PLACE), query("to", PLACE)],
+  store: [
+    query("count", { type: "integer", minimum: 1, maximum: 100, default: 10 }),
+    query("page", { type: "integer", minimum: 0, maximum: 21_474_836, default: 0 }),
+  ],
 };
 
 /** The document of an app with some operations under `/api/v1`; the app's other endpoints are in it too. */

@@ -21,8 +21,11 @@ type PathParameters<Path extends string> = {
   readonly [Name in ParameterNames<Path>]: Name extends IntegerName ? number : string;
 };
 
-/** Parameters of a list: `count` and `page`; with `order`; with `order`, `from` and `to`. */
-export type ListKind = "paged" | "ordered" | "ranged";
+/**
+ * Parameters of a list: `count` and `page`; with `order`; with `order`, `from` and `to`; `count` and `page` of Yaci
+ * Store, which begin with 10 and 0.
+ */
+export type ListKind = "paged" | "ordered" | "ranged" | "store";
 
 /** The page of a list that a request asks for. */
 export interface ListQuery extends Page {
@@ -83,6 +86,11 @@ export function list<Path extends string>(
   };
 }
 
+/** An operation of Yaci Store that answers with a page of a list, newest first. */
+export function storeList(path: string, handler: (more: { readonly page: ListQuery }) => Promise<unknown>): Operation {
+  return { method: "GET", path, list: "store", answer: (context) => handler({ page: readList("store", context) }) };
+}
+
 /** An operation with a body, which the handler reads. */
 export function post<Path extends string>(path: Path, handler: Handler<Path, unknown>): Operation {
   return { ...get(path, handler), method: "POST" };
@@ -100,9 +108,14 @@ function readPath<Path extends string>(path: Path, { req }: Context): PathParame
 }
 
 function readList(kind: ListKind, { req }: Context): ListQuery {
-  const count = bounded(req.queries("count"), "count", 100, 100);
-  const page = bounded(req.queries("page"), "page", 1, 21_474_836);
-  const order = kind !== "paged" && oneOf(req.queries("order"), "order", ["asc", "desc"]) === "desc" ? "desc" : "asc";
+  const isStore = kind === "store";
+  const count = bounded(req.queries("count"), "count", isStore ? 10 : 100, { least: 1, most: 100 });
+  // the first page of Yaci Store, whose prefix this is, is 0 and 1
+  const least = req.path.startsWith("/api/v1/") ? 0 : 1;
+  const page = Math.max(1, bounded(req.queries("page"), "page", 1, { least, most: 21_474_836 }));
+  const order = kind !== "paged" && !isStore && oneOf(req.queries("order"), "order", ["asc", "desc"]) === "desc"
+    ? "desc"
+    : "asc";
   const [from, to] = (["from", "to"] as const).map((name) => {
     const values = kind === "ranged" ? req.queries(name) ?? [] : [];
     if (values.length > 1) throw badRequest(`querystring/${name} must be string`);
@@ -118,11 +131,16 @@ function integer(text: string, name: string): number {
   throw badRequest(`${name} must be integer`);
 }
 
-function bounded(given: readonly string[] | undefined, name: string, usual: number, most: number): number {
+function bounded(
+  given: readonly string[] | undefined,
+  name: string,
+  usual: number,
+  { least, most }: { readonly least: number; readonly most: number },
+): number {
   if (given === undefined) return usual;
   const value = integer(given.length === 1 ? given[0] ?? "" : "", `querystring/${name}`);
   if (value > most) throw badRequest(`querystring/${name} must be <= ${most}`);
-  if (value < 1) throw badRequest(`querystring/${name} must be >= 1`);
+  if (value < least) throw badRequest(`querystring/${name} must be >= ${least}`);
   return value;
 }
 

@@ -18,7 +18,8 @@ import { badRequest } from "#src/devnet/serve/blockfrost/failures.ts";
 import { get, list, type Operation } from "#src/devnet/serve/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
 
-const TIMELOCK = "timelock";
+/** The kind of native scripts. */
+export const TIMELOCK = "timelock";
 const TOO_DEEP = "The datum is nested too deeply for JSON.";
 
 /** The operations. */
@@ -95,7 +96,7 @@ export function scriptOperations({ devnet: { genesis }, store }: BlockfrostServi
 }
 
 /** A native script in the JSON of `cardano-cli`. */
-function nativeJson(script: NativeScript): object {
+export function nativeJson(script: NativeScript): object {
   switch (script.kind) {
     case "key":
       return { type: "sig", keyHash: script.hash };

@@ -130,7 +130,13 @@ describe("parameters", () => {
     ["/blocks/slot/x", "params/slot_number must be integer"],
     ["/blocks/slot/1.5", "params/slot_number must be integer"],
   ])("%s is 400: %s", async (path, message) => {
-    expect(await json(path)).toEqual(refusal(message));
+    expect(JSON.parse((await answer(`/api/v0${path}`)).text)).toEqual(refusal(message));
+  });
+
+  test("the first page of Yaci Store's prefix is 0 and 1", async () => {
+    for (const page of [0, 1]) expect(await json(`/ordered?page=${page}`)).toMatchObject({ offset: 0 });
+    expect(await json("/ordered?page=2")).toMatchObject({ offset: 100 });
+    expect(await json("/ordered?page=-1")).toEqual(refusal("querystring/page must be >= 0"));
   });
 
   test.each(["from=x", "to=-1", "from=1:", "from=1:2:3", "to=2147483648", "from=2&to=1", "from=5:4&to=5:3", "from="])(

@@ -15,7 +15,7 @@ it("serves every operation that is described, except IPFS, NutLink and metrics",
 });
 
 it("takes the parameters of lists that are described", () => {
-  const parameters = { paged: ["count", "page"], ordered: ["count", "order", "page"] };
+  const parameters = { paged: ["count", "page"], ordered: ["count", "order", "page"], store: [] };
   const ranged = ["count", "from", "order", "page", "to"];
   for (const { method, path, list, filters = {} } of operations) {
     if (method !== "GET") continue;
