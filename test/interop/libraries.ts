@@ -15,7 +15,8 @@ export type LibraryName =
   | "blaze"
   | "blockfrost-js"
   | "pycardano"
-  | "cardano-client-lib";
+  | "cardano-client-lib"
+  | "client-lib-devkit";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -63,13 +64,12 @@ function pycardano(): string {
   return libraryFolder(name, "requirements.txt", [`${name}/peer.py`], install);
 }
 
-/** Its program is compiled each time; its packages are copied once. */
-function cardanoClientLib(): string {
-  const name = "cardano-client-lib";
+/** A Java program is compiled each time; its packages are copied once. */
+function javaLibrary(name: LibraryName, file: string): string {
   const copy = ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"];
   const install = (folder: string) => done("mvn", copy, folder, {}, without(name));
-  const folder = libraryFolder(name, "pom.xml", [`${name}/Peer.java`], install);
-  const compile = ["-d", "classes", "-cp", "lib/*", "Peer.java"];
+  const folder = libraryFolder(name, "pom.xml", [`${name}/${file}`], install);
+  const compile = ["-nowarn", "-d", "classes", "-cp", "lib/*", file];
   return folder !== "" && done("javac", compile, folder, {}, without(name)) ? folder : "";
 }
 
@@ -82,6 +82,7 @@ export default function setup(project: TestProject): void {
     blaze: npmLibrary("blaze"),
     "blockfrost-js": npmLibrary("blockfrost-js"),
     pycardano: pycardano(),
-    "cardano-client-lib": cardanoClientLib(),
+    "cardano-client-lib": javaLibrary("cardano-client-lib", "Peer.java"),
+    "client-lib-devkit": javaLibrary("client-lib-devkit", "DevkitTest.java"),
   });
 }
