@@ -173,6 +173,19 @@ export class Arbor {
     return new Arbor(running, options.roles ?? "all");
   }
 
+  /** The same service with the places of a network beside it, which ends after it. */
+  beside(network: Arbor, end: () => Promise<void>): Arbor {
+    const { running } = this;
+    return new Arbor({
+      ...running,
+      places: new Map([...network.places, ...running.places]),
+      end: async (signal) => {
+        await running.end(signal);
+        await end();
+      },
+    }, this.roles);
+  }
+
   /** The process of a service that has its own. */
   get child(): ChildProcess {
     const { child } = this.running;

@@ -1,40 +1,22 @@
 /**
  * A service as users start it, on a devnet whose ledger validates everything, for scenarios over HTTP.
  *
- * ARBOR_SCENARIO_PROVIDER selects where the wallets read the chain: `devnet` (default), all in one process; or a service
- * that is connected to the devnet only by its node socket (`node`), its Blockfrost API (`blockfrost`), or a Yaci Store in
- * front of that (`yaci`). Scenarios behave the same on all, except for what a provider says that it does not answer.
+ * ARBOR_SCENARIO_PROVIDER selects where the wallets read the chain (see `provider.ts`). Scenarios behave the same on all,
+ * except for what a provider says that it does not answer.
  */
-import { rm } from "node:fs/promises";
 import process from "node:process";
 import { expect } from "vitest";
 import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { ApiError } from "#src/client/http.ts";
 import { type Constructed, type Prefix, type Transaction, type Wallet, WalletClient } from "#src/client/wallets.ts";
 import { follow } from "#src/client/sse.ts";
-import { silentLog } from "#src/base/log.ts";
-import { devnetPort } from "#src/devnet/port.ts";
-import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
 import { Arbor } from "./arbor.ts";
 import { EventDocument } from "../docs/eventDocument.ts";
 import { type Infra, sharedInfra } from "../infra/infra.ts";
-import { socketPath } from "../chain/nodeChain.ts";
 import { until } from "../base/until.ts";
-import { serveYaciStore } from "../blockfrost/yaciStore.ts";
-import { readBlocks, readNewest } from "#src/devnet/blocks/rows.ts";
+import { chosenProvider, type Provider, SERVICES, startBehind } from "./provider.ts";
 import { http } from "./user.ts";
-
-export type Provider = "devnet" | "node" | "blockfrost" | "yaci";
-const KNOWN: readonly Provider[] = ["devnet", "node", "blockfrost", "yaci"];
-
-/** Providers that answer over HTTP. */
-const SERVICES: readonly Provider[] = ["blockfrost", "yaci"];
-
-const chosenProvider = KNOWN.find((one) => one === process.env.ARBOR_SCENARIO_PROVIDER);
-if (process.env.ARBOR_SCENARIO_PROVIDER && !chosenProvider) {
-  throw new Error(`ARBOR_SCENARIO_PROVIDER is one of ${KNOWN.join(", ")}`);
-}
 
 /** Providers of a chapter that runs on both: the one that the run selects; `node` alone, or each with ALL_PROVIDERS. */
 export const PROVIDERS: readonly Provider[] = chosenProvider
@@ -102,30 +84,6 @@ export interface Sent {
   readonly signed: string;
 }
 
-/** A Yaci Store in front of a devnet, and the options of a service that reads it; the devnet is the admin host. */
-async function yaciOf(far: Infra, blockfrost: string, devnet: string) {
-  const store = openStore(far.databaseUrl, { max: 2, application: "test" });
-  const bus = await connectBus({ url: far.natsUrl, ...(far.natsToken ? { token: far.natsToken } : {}) });
-  const served = await serveYaciStore({
-    blockfrost,
-    port: devnetPort({ store, bus, log: silentLog }),
-    bytes: async (hash) => {
-      const { found } = await readNewest(store.sql, [hash]);
-      if (!found) return undefined;
-      const { blocks: [block] } = await readBlocks(store.sql, found.height, 1);
-      return block?.hash === hash ? block.bytes : undefined;
-    },
-  });
-  return {
-    env: { ARBOR_YACI_URL: served.url, ARBOR_YACI_ADMIN_URL: devnet },
-    end: async () => {
-      await served.close();
-      await bus.close();
-      await store.close();
-    },
-  };
-}
-
 export class Scenario {
   private constructor(
     readonly provider: Provider,
@@ -145,45 +103,17 @@ export class Scenario {
 
   static async start(options: ScenarioOptions = {}): Promise<Scenario> {
     const provider = options.provider ?? scenarioProvider;
-    const { env = {} } = options;
-    // an answer that several requests compose has to be complete within a block
-    const usual = SERVICES.includes(provider) ? { blockMs: 1_000 } : {};
-    const blocks = {
-      ...(options.blockMs === undefined ? usual : { blockMs: options.blockMs }),
-      ...(options.mining ? { mining: options.mining } : {}),
-    };
-    const byHand = options.blockMs === 0;
-    const mainnet = options.mainnet ? { mainnet: true } : {};
+    const { env = {}, mainnet, blockMs, mining } = options;
+    const blocks = { ...(blockMs === undefined ? {} : { blockMs }), ...(mining ? { mining } : {}) };
+    const byHand = blockMs === 0;
     const infra = await sharedInfra();
+    const started = { infra, ...blocks, ...(mainnet ? { mainnet } : {}), env };
     if (provider === "devnet") {
-      const arbor = await Arbor.start({ infra, ...blocks, ...mainnet, env });
+      const arbor = await Arbor.start(started);
       return new Scenario(provider, arbor, arbor.devnet, byHand, infra, [() => arbor.end(), () => infra.stop()]);
     }
-    const path = env.ARBOR_SOCKET ?? socketPath();
-    const far: Infra = await sharedInfra();
-    const network = { ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
-    const devnet = await Arbor.start({ infra: far, roles: "devnet", ...blocks, ...mainnet, env: network });
-    const blockfrost = devnet.places.get("Blockfrost API of the devnet")!;
-    const yaci = provider === "yaci" ? await yaciOf(far, blockfrost, devnet.devnet) : undefined;
-    const connection = yaci?.env ??
-      (provider === "node" ? { ARBOR_NODE_SOCKET: path } : { ARBOR_BLOCKFROST_URL: blockfrost });
-    const arbor = await Arbor.start({
-      infra,
-      env: {
-        ...env,
-        ARBOR_PROVIDER: provider,
-        ...connection,
-        ...(options.mainnet ? { ARBOR_MAINNET: "true" } : {}),
-      },
-    });
-    return new Scenario(provider, arbor, devnet.devnet, byHand, infra, [
-      () => arbor.end(),
-      async () => await yaci?.end(),
-      () => devnet.end(),
-      () => infra.stop(),
-      () => far.stop(),
-      () => rm(path, { force: true }),
-    ]);
+    const { arbor, devnet, end } = await startBehind(provider, started);
+    return new Scenario(provider, arbor, devnet.devnet, byHand, infra, [() => arbor.end(), end, () => infra.stop()]);
   }
 
   /** Creates a Byron wallet with an address (`byron`), and a shared wallet of one owner. They may not be ready yet. */

@@ -4,7 +4,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { TokenClient } from "#src/client/tokens.ts";
 import { type Call, callsOf, type Document } from "../service/apiFuzz.ts";
-import { Arbor } from "../service/arbor.ts";
+import type { Arbor } from "../service/arbor.ts";
+import { startService } from "../service/provider.ts";
 import { sharedInfra } from "../infra/infra.ts";
 import { fund, http, land, User } from "../service/user.ts";
 
@@ -19,7 +20,7 @@ export function tokenFuzz(count: number): void {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await startService({ infra });
     client = new TokenClient(arbor.tokens);
     await fund(arbor.devnet, arbor.tokens, owner);
   });

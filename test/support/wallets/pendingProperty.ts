@@ -11,7 +11,7 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { ApiError } from "#src/client/http.ts";
 import { lovelace, type WalletClient } from "#src/client/wallets.ts";
 import { seeded } from "../base/seededRandom.ts";
-import { ADA, PASSPHRASE, Scenario } from "../service/scenario.ts";
+import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario, scenarioProvider } from "../service/scenario.ts";
 import { until } from "../base/until.ts";
 import { http } from "../service/user.ts";
 import { WalletTokens } from "./walletTokens.ts";
@@ -56,7 +56,9 @@ export function pendingProperty({ seed, runs, steps }: { seed: number; runs: num
   let pool: string;
   let elsewhere: string;
   beforeAll(async () => {
-    scenario = await Scenario.start({ blockMs: 0, provider: "devnet", env: { ARBOR_POOLS: "1" } });
+    // delegating needs the list of pools
+    const provider = ANSWERS_ALL ? scenarioProvider : "devnet";
+    scenario = await Scenario.start({ blockMs: 0, provider, env: { ARBOR_POOLS: "1" } });
     await scenario.blocks();
     elsewhere = await scenario.address((await scenario.createWallet()).id);
     [pool] = (await scenario.client.stakePools(1_000n * ADA)).map(({ id }) => id) as [string];

@@ -7,7 +7,8 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMPTY_ROOT } from "#src/contract/datum.ts";
-import { type Provider, Scenario, scenarioProvider } from "../../support/service/scenario.ts";
+import type { Provider } from "../../support/service/provider.ts";
+import { Scenario, scenarioProvider } from "../../support/service/scenario.ts";
 import { SignerClient, signerEnv } from "../../support/service/signerClient.ts";
 
 /** `deno task test:long` runs it on `yaci`, whose blocks and answers take longer. */

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ApiError } from "#src/client/http.ts";
 import { checkSummary, fromSummary } from "#src/client/summary.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
 
@@ -25,7 +26,7 @@ describe("a token's requests, together", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await startService({ infra });
     client = new TokenClient(arbor.tokens);
     await Promise.all([fund(arbor.devnet, arbor.tokens, owner), fund(arbor.devnet, arbor.tokens, other)]);
     const { value, ...boot } = await client.boot(owner.address);

@@ -6,7 +6,8 @@ import { blake2b256 } from "#src/cardano/hash.ts";
 import { verifyFact } from "#src/client/proofs.ts";
 import { verifyFactSet } from "#src/client/factSet.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
 
@@ -54,7 +55,7 @@ describe("binary facts", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await startService({ infra });
     client = new TokenClient(arbor.tokens);
     await Promise.all([owner, other].map((user) => fund(arbor.devnet, arbor.tokens, user)));
     const { unsignedTransaction, value } = await client.boot(owner.address);

@@ -3,7 +3,8 @@
  * the ledger's own token state, in a context with web globals only, and in a real browser if there is one.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { inBrowserContext } from "../../support/pages/browserModule.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
@@ -61,7 +62,7 @@ describe("the module for browsers", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await startService({ infra });
     await fund(arbor.devnet, arbor.tokens, owner);
     const boot = await get(`/transaction/${owner.address}/boot-token`);
     await carry(boot);

@@ -4,7 +4,8 @@ import { TokenClient } from "#src/client/tokens.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { cases } from "../../support/base/longTests.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { fund, land, User } from "../../support/service/user.ts";
 
 /** Requests of others that can never be applied. */
@@ -32,7 +33,7 @@ describe("a token with many requests that cannot be applied", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await startService({ infra });
     store = openStore(infra.databaseUrl);
     client = new TokenClient(arbor.tokens);
     await fund(arbor.devnet, arbor.tokens, owner);

@@ -11,7 +11,8 @@ import { addressText } from "#src/cardano/address.ts";
 import { addressOf, createKey, loadKey } from "#src/cli/keyFile.ts";
 import { WalletClient } from "#src/client/wallets.ts";
 import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { cases } from "../../support/base/longTests.ts";
 import { seeded } from "../../support/base/seededRandom.ts";
 import { until } from "../../support/base/until.ts";
@@ -54,7 +55,7 @@ describe("a dishonest token service", () => {
   beforeAll(async () => {
     folder = mkdtempSync(path.join(tmpdir(), "arbor-dishonest-"));
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await startService({ infra });
     proxy = await startFalsifyingProxy(arbor.tokens);
     [honest, lied] = [new TokenClient(arbor.tokens), new TokenClient(proxy.url)];
     const words = newMnemonic(15);

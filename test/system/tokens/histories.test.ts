@@ -8,7 +8,8 @@ import { blake2b256 } from "#src/cardano/hash.ts";
 import { ApiError } from "#src/client/http.ts";
 import type { CachedFacts, FactChange, PastRequest } from "#src/client/tokenFacts.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
@@ -35,7 +36,7 @@ describe("histories", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, env: { ARBOR_FACT_SLOTS: "true" } });
+    arbor = await startService({ infra, env: { ARBOR_FACT_SLOTS: "true" } });
     client = new TokenClient(arbor.tokens);
     await Promise.all([owner, other].map((user) => fund(arbor.devnet, arbor.tokens, user)));
     const { unsignedTransaction, value } = await client.boot(owner.address);

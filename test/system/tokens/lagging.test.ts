@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
 
@@ -23,7 +24,7 @@ describe("a token", () => {
       ...(infra.natsToken === undefined ? {} : { token: infra.natsToken }),
     });
     ask = createAsk({ bus, store });
-    arbor = await Arbor.start({ infra, mining: "submit" });
+    arbor = await startService({ infra, mining: "submit" });
     await fund(arbor.devnet, arbor.tokens, owner);
   });
   afterAll(async () => {

@@ -4,7 +4,8 @@
  */
 import { connect, type NatsConnection } from "nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
 import { until } from "../../support/base/until.ts";
@@ -39,7 +40,7 @@ describe("a token's life", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await startService({ infra });
     outside = await connect({ servers: infra.natsUrl });
     outside.subscribe("arbor.event.>", { callback: (_error, message) => void events.push(message.subject) });
     await outside.flush();

@@ -1,11 +1,14 @@
 /** Chains of pending transactions after a rollback: resubmitted in order, or reported with the transaction that is lost. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { chosenProvider, startService } from "../../support/service/provider.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
 import { type Answer, http, User } from "../../support/service/user.ts";
 
-describe("a chain of transactions of a token", () => {
+// Yaci Store does not say what its node's mempool holds: what was accepted there counts as waiting until its time to live
+// ends, also where another transaction overtook it or a rollback dropped it
+describe.skipIf(chosenProvider === "yaci")("a chain of transactions of a token", () => {
   let infra: Infra;
   let arbor: Arbor;
   let token: string;
@@ -64,7 +67,7 @@ describe("a chain of transactions of a token", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, blockMs: 0 });
+    arbor = await startService({ infra, blockMs: 0 });
     const paid: string[] = [];
     for (const { address } of [owner, bob]) {
       paid.push((await http(arbor.devnet, "POST", "/faucet", { address, lovelace: 1_000_000_000 })).body.txHash);

@@ -1,6 +1,7 @@
 /** Builds while transactions are in no block yet: inputs of those are not used again. Blocks are made on request. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
 import { type Answer, http, User } from "../../support/service/user.ts";
@@ -35,7 +36,7 @@ describe("a token while its transactions are pending", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, blockMs: 0 });
+    arbor = await startService({ infra, blockMs: 0 });
     const paid = await Promise.all(
       [owner, other].map(({ address }) => http(arbor.devnet, "POST", "/faucet", { address, lovelace: 1_000_000_000 })),
     );

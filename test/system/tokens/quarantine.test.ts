@@ -5,7 +5,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { actor, quarantinedTokens } from "#src/operators/api/operator.ts";
 import { openStore, type Store } from "#src/store/store.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { type OperatorClient, operatorClient } from "../../support/runtime/operatorService.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
@@ -19,7 +20,7 @@ const user = new User();
 beforeAll(async () => {
   infra = await sharedInfra();
   store = openStore(infra.databaseUrl);
-  arbor = await Arbor.start({ infra, mining: "submit" });
+  arbor = await startService({ infra, mining: "submit" });
   operator = operatorClient(arbor.operator);
   await fund(arbor.devnet, arbor.tokens, user);
 });

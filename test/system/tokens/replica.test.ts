@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ActorEvent, FactReplica, readFactText, type SavedReplica } from "#src/client/factReplica.ts";
 import { dataOf, follow } from "#src/client/sse.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { EventDocument } from "../../support/docs/eventDocument.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { seeded } from "../../support/base/seededRandom.ts";
@@ -84,7 +85,7 @@ describe("a subscriber's replica", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await startService({ infra });
     client = new TokenClient(arbor.tokens);
     for (const user of users) await fund(arbor.devnet, arbor.tokens, user, 5_000_000_000);
   }, 300_000);

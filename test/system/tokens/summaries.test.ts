@@ -5,7 +5,8 @@ import { encode } from "#src/cardano/cbor.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import { checkSummary, exactSummary, fromTransactions, type Intent, type Summary } from "#src/client/summary.ts";
 import { TokenClient } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { bound, elements, taken } from "../../support/ledger/editableTransactions.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { type Answer, fund, http, land, User } from "../../support/service/user.ts";
@@ -47,7 +48,7 @@ describe("summaries", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra });
+    arbor = await startService({ infra });
     for (const user of [owner, other, next]) await fund(arbor.devnet, arbor.tokens, user);
   });
   afterAll(async () => {

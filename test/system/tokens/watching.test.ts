@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TokenClient, type TokenEvent } from "#src/client/tokens.ts";
-import { Arbor } from "../../support/service/arbor.ts";
+import type { Arbor } from "../../support/service/arbor.ts";
+import { startService } from "../../support/service/provider.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
 import { until } from "../../support/base/until.ts";
 import { http, User } from "../../support/service/user.ts";
@@ -34,7 +35,7 @@ describe("watching", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, blockMs: 0 });
+    arbor = await startService({ infra, blockMs: 0 });
     client = new TokenClient(arbor.tokens);
     for (let i = 0; i < 2; i++) await order("/faucet", { address: owner.address, lovelace: 500_000_000 });
     await block();
