@@ -78,7 +78,8 @@ const NOT_PASSING: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 
 describe.skipIf(cwd === "" || clone === undefined)("the authors' tests", () => {
-  devnetLike({ ARBOR_DEVNET_PORT: "10000", ARBOR_INDEXER_PORT: "8080" });
+  // epochs of ten minutes, as there: a pool is to retire in epoch 4
+  devnetLike({ ARBOR_DEVNET_PORT: "10000", ARBOR_INDEXER_PORT: "8080", ARBOR_EPOCH_SLOTS: "12000" });
   const it = path.join(clone ?? "", "quicktx/src/it");
   const authors = path.join(cwd, "authors");
   beforeAll(async () => {

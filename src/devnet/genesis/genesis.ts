@@ -24,10 +24,11 @@ import {
   type RegisteredPool,
   registeredPool,
 } from "#src/devnet/genesis/pools.ts";
-import { DEVKIT_FUNDS, type Likeness, LIKENESSES } from "#src/devnet/genesis/yaciDevkit.ts";
+import { DEVKIT_CONSTITUTION, DEVKIT_FUNDS, type Likeness, LIKENESSES } from "#src/devnet/genesis/yaciDevkit.ts";
 import { firstSnapshots } from "#src/ledger/epoch/pass.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
 import { afterHardFork, type HardFork } from "#src/ledger/epoch/hardFork.ts";
+import { GOVERNANCE, governanceOf } from "#src/ledger/governance/actions.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { newState } from "#src/ledger/state.ts";
 import { onlyRow } from "#src/store/rows.ts";
@@ -283,11 +284,16 @@ export function genesisEntries(genesis: Genesis): EntryChange[] {
     state.accounts.set(owner.key, owner.account);
     state.pots.deposits += pool.deposit + owner.account.deposit;
   }
+  if (genesis.like !== undefined) {
+    const { anchor: { url, dataHash: hash }, script } = DEVKIT_CONSTITUTION;
+    state.governance.set(GOVERNANCE, { ...governanceOf(state), constitution: { anchor: { url, hash }, script } });
+  }
   return [
     ...[...state.pools.entries()].map(([key, after]): EntryChange => ({ kind: "pools", key, after })),
     ...[...state.accounts.entries()].map(([key, after]): EntryChange => ({ kind: "accounts", key, after })),
     ...firstSnapshots(state).map((change): EntryChange => ({ kind: "snapshots", ...change })),
     { kind: "pots", key: "", after: { ...state.pots } },
+    ...[...state.governance.entries()].map(([key, after]): EntryChange => ({ kind: "governance", key, after })),
     { kind: "epoch", key: "", after: 0 },
   ];
 }

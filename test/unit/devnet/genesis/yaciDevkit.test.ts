@@ -116,6 +116,9 @@ test("its files have the pool and the constitution", () => {
     govActionDeposit: 1_000_000_000,
     constitution: { script: "186e32faa80a26810392fda6d559c7ed4721a65ce1c9d4ef3e1c87b4" },
   });
+  expect(genesisEntries(of).find(({ kind }) => kind === "governance")).toMatchObject({
+    after: { constitution: { script: "186e32faa80a26810392fda6d559c7ed4721a65ce1c9d4ef3e1c87b4" } },
+  });
 });
 
 test("a start says it, and an existing devnet keeps what it is like", () => {
