@@ -45,6 +45,8 @@ async function recorded(folder: string, base: string, work: (record: RecordExamp
 }
 
 async function recordTime(record: RecordExample): Promise<void> {
+  await record("PUT /mining", {}, { mode: "manual" });
+  await record("POST /time/sync", {}, {});
   await record("PUT /mining", {}, { mode: "submit" });
   await record("POST /blocks", {}, { count: 3 });
   await record("POST /time/advance", {}, { seconds: 3600 });

@@ -268,7 +268,7 @@ test("the index of a devnet without one, or with a lost one, is built before the
     // a database of an earlier release
     "its tables": async () => {
       await store.sql`drop table devnet_departure, ${store.sql(await indexTables(store))}`;
-      await store.sql`delete from migration where id in ('devnet-4', 'devnet-7')`;
+      await store.sql`delete from migration where id in ('devnet-4', 'devnet-7', 'devnet-10')`;
       await migrate(store, migrationsOf("devnet"));
     },
   };

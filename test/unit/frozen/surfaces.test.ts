@@ -3,8 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-// declares every metric of a process
+// these declare every metric of a process
 import "#src/app/application.ts";
+import "#src/app/devnetRole.ts";
+import "#src/app/edgeRole.ts";
+import "#src/app/followerRole.ts";
+import "#src/app/signerRole.ts";
+import "#src/app/workerRole.ts";
 import { HELP, readOptions } from "#src/app/options.ts";
 import { metrics } from "#src/base/metrics.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
