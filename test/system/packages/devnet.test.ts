@@ -24,6 +24,7 @@ import { accountAddress, ACCOUNTS_MNEMONIC, devnetAccounts } from "#src/devnet/g
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { pack } from "#src/packages/pack.ts";
+import { isLong } from "../../support/base/longTests.ts";
 import { until } from "../../support/base/until.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -149,9 +150,10 @@ function textOf(hex: string): string {
   return addressText(read.value);
 }
 
+/** On Deno in the long run alone. */
 const RUNTIMES: readonly (readonly [name: string, command: readonly string[]])[] = [
   ["Node", ["node"]],
-  ["Deno", [process.execPath, "run", "-A", "--quiet", "--no-lock"]],
+  ...isLong ? [["Deno", [process.execPath, "run", "-A", "--quiet", "--no-lock"]] as const] : [],
 ];
 
 describe.skipIf(!hasNode)("the package of the devnet", () => {
