@@ -1,6 +1,7 @@
 /** The typed client of the devnet: faucet, blocks, time, epochs, rollbacks and snapshots. */
 import type { z } from "zod";
 import type * as api from "#src/devnet/api/devnet.ts";
+import type * as explorer from "#src/devnet/api/explorer.ts";
 import { call } from "#src/client/http.ts";
 
 export type DevnetTip = z.output<typeof api.tip>;
@@ -14,6 +15,8 @@ export type MadeBlocks = z.output<typeof api.madeBlocks>;
 export type TimeTarget = Omit<z.input<typeof api.advanceBody>, "blocks">;
 /** Which blocks a jump makes beside those of the target slot and of the first slot of each epoch. */
 export type JumpBlocks = z.output<typeof api.advanceBody>["blocks"];
+/** An action of governance, its votes, and what became of it. */
+export type GovernanceAction = z.output<typeof explorer.governanceAction>;
 /** When blocks are made without a request. */
 export type MiningMode = z.output<typeof api.miningBody>["mode"];
 
@@ -126,5 +129,20 @@ export class DevnetClient {
   /** Deletes a snapshot. */
   async deleteSnapshot(name: string): Promise<void> {
     await call(this.base, "DELETE", `/snapshots/${encodeURIComponent(name)}`);
+  }
+
+  /** Actions of governance, newest first; `count` (1 to 100) is the size of a page. */
+  async *governanceActions(count = 20): AsyncGenerator<GovernanceAction, void> {
+    type Page = z.output<typeof explorer.governanceActions>;
+    for (let page: number | undefined = 1; page !== undefined;) {
+      const answer: Page = await call(this.base, "GET", `/governance/actions?count=${count}&page=${page}`);
+      yield* answer.actions;
+      page = answer.next;
+    }
+  }
+
+  /** An action of governance: `gov_action1…`, or the hash of its transaction, `#` and the index. */
+  governanceAction(id: string): Promise<GovernanceAction> {
+    return call(this.base, "GET", `/governance/actions/${encodeURIComponent(id)}`);
   }
 }

@@ -5,6 +5,7 @@ import { actorCommands } from "#src/cli/arbor/actors.ts";
 import { certificatesCommand } from "#src/cli/arbor/certificates.ts";
 import { devnetCommands } from "#src/cli/arbor/devnet.ts";
 import { eventsCommand } from "#src/cli/arbor/events.ts";
+import { govCommands } from "#src/cli/arbor/gov.ts";
 import { keyCommands } from "#src/cli/arbor/keys.ts";
 import { shortCommands } from "#src/cli/arbor/shortNames.ts";
 import { tokenCommands } from "#src/cli/arbor/tokens.ts";
@@ -33,6 +34,7 @@ export function arborProgram(): Command {
   tokenCommands(program);
   actorCommands(program);
   devnetCommands(program);
+  govCommands(program);
   eventsCommand(program);
   keyCommands(program);
   certificatesCommand(program);

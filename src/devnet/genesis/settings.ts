@@ -25,7 +25,7 @@ export function settingsLines(
     `Devnet: epochs of ${terms.epochLength} slots of ${slotLength} ms (${seconds} s), at most one block per slot; ` +
     `k ${securityParameter}; protocol version ${version(parameters)}${forks}`,
     `Devnet genesis: ${ada(terms.maxSupply)} ada: reserves ${ada(reserves)}, treasury ${ada(treasury)}, ` +
-    `${pools.length} pools with ${ada(pledge)} each, faucet ${ada(faucet.funds)}${
+    `${pools.length} ${pools.length === 1 ? "pool" : "pools"} with ${ada(pledge)} each, faucet ${ada(faucet.funds)}${
       like === undefined ? "" : `; like ${like}`
     }`,
     ...(accounts === 0 ? [] : [

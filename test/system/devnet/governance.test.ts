@@ -10,6 +10,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { devnetApp } from "#src/devnet/serve/admin/app.ts";
 import { blockfrostApp } from "#src/devnet/serve/blockfrost/app.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
+import { serve } from "#src/http/serve.ts";
 import { governanceOf } from "#src/ledger/governance/actions.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import {
@@ -25,6 +26,7 @@ import {
   type Spending,
 } from "../../support/devnet/devnet.ts";
 import { indexRows, rebuiltRows } from "../../support/devnet/devnetIndex.ts";
+import { runCli } from "../../support/cli/arborCli.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
 import { type Person, person } from "../../support/wallets/person.ts";
 
@@ -121,16 +123,17 @@ const openActions = async (devnet: Devnet) =>
 const balanceOf = async (devnet: Devnet) =>
   (await devnet.query(({ accounts }) => accounts.get(`k${alice.stake}`)!.balance))!;
 const nextEpoch = async (devnet: Devnet) => valueOf(await devnet.enterNextEpoch(0));
+function adminOf(devnet: Devnet) {
+  const { store, rows: port } = world;
+  const run = () => Promise.reject(new Error("no script runs"));
+  const explorer = { builders: { run }, pages: PAGES, index: true, wallet: false };
+  return devnetApp({ devnet, store, port, files: [], health: () => {}, log: silentLog, explorer });
+}
+
 /** The epochs of an action in the explorer and in the Blockfrost API, which are the same. */
 async function outcomeOf(devnet: Devnet, { txHash, index }: OutRef): Promise<Record<string, number>> {
-  const { store, rows: port } = world;
-  const explorer = {
-    builders: { run: () => Promise.reject(new Error("no script runs")) },
-    pages: PAGES,
-    index: true,
-    wallet: false,
-  };
-  const admin = devnetApp({ devnet, store, port, files: [], health: () => {}, log: silentLog, explorer });
+  const { store } = world;
+  const admin = adminOf(devnet);
   const measure = () => Promise.reject(new Error("no script is measured"));
   const blockfrost = blockfrostApp({ devnet, store, measure, log: silentLog });
   const read = async (response: Response | Promise<Response>) =>
@@ -265,6 +268,23 @@ test("an action that nobody agrees to expires, and its deposit returns", async (
   expect(await openActions(devnet)).toEqual([]);
   expect(await balanceOf(devnet) - before).toBeGreaterThanOrEqual(PROPOSAL_DEPOSIT);
   expect(await outcomeOf(devnet, info!)).toEqual({ expired: 7, dropped: 8 });
+
+  const listener = await serve(adminOf(devnet), { host: "127.0.0.1", port: 0 });
+  try {
+    const arbor = (...args: string[]) => runCli(["--devnet", `http://127.0.0.1:${listener.port}`, "gov", ...args]);
+    const { id, ...action } = parseJson((await arbor("show", keyOf(info!), "--json")).stdout) as Record<
+      string,
+      unknown
+    >;
+    expect(action).toMatchObject({ txHash: info!.txHash, kind: "info", votes: { drep: { yes: 1 }, pool: { yes: 1 } } });
+    expect(parseJson((await arbor("list", "--json")).stdout)).toEqual([{ id, ...action }]);
+    expect(await arbor("show", "nonsense")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("No governance action"),
+    });
+  } finally {
+    await listener.stop();
+  }
   expect((await inForce(devnet))!.dormant).toBeGreaterThan(0);
   await checkLedger(devnet);
 });

@@ -1,0 +1,65 @@
+/** `arbor gov`: governance actions of the devnet, with their votes and what became of them. */
+import type { Command } from "commander";
+import type { GovernanceAction } from "#src/client/devnet.ts";
+import { type Context, define, first, limitOption, pageSize } from "#src/cli/arbor/command.ts";
+import { short } from "#src/cli/output.ts";
+
+/** Greatest `--limit`. */
+const MOST = 100_000;
+/** Most entries of one page of the devnet. */
+const PAGE = 100;
+
+/** Where an action stands. */
+function standing({ ratified, enacted, expired, dropped, lastEpoch }: GovernanceAction): string {
+  if (enacted !== undefined) return `in force since epoch ${enacted}`;
+  if (dropped !== undefined) return `${expired === undefined ? "dropped" : "expired"} in epoch ${dropped}`;
+  if (ratified !== undefined) return `ratified, in force in epoch ${ratified + 1}`;
+  return expired === undefined ? `open until epoch ${lastEpoch}` : "expired";
+}
+
+const tally = ({ yes, no, abstain }: GovernanceAction["votes"]["drep"]) => `${yes} yes, ${no} no, ${abstain} abstain`;
+
+/** Adds `arbor gov` with all of its commands. */
+export function govCommands(program: Command): void {
+  const parent = program.command("gov").description("governance actions of the devnet")
+    .addHelpText("after", "\nExample:\n  $ arbor gov list");
+
+  define(parent, {
+    usage: "list",
+    description: "governance actions, newest first, and where they stand",
+    example: "gov list --limit 10",
+  }, async ({ devnet, output, options: { limit } }: Context<{ limit?: number }>) => {
+    const actions = await first(devnet.governanceActions(pageSize(limit, PAGE)), limit, output);
+    output.list(
+      actions,
+      ["action", "kind", "proposed in epoch", "state", "representatives", "pools", "committee"],
+      actions.map((one) => [
+        one.id,
+        one.kind,
+        one.epoch,
+        standing(one),
+        ...[one.votes.drep, one.votes.pool, one.votes.committee].map(({ yes, no }) => `${yes} : ${no}`),
+      ]),
+    );
+  }).addOption(limitOption(MOST));
+
+  define(parent, {
+    usage: "show <action>",
+    description: "a governance action, by gov_action1… or transaction#index",
+    example: "gov show gov_action1…",
+  }, async ({ devnet, output }, id) => {
+    const action = await devnet.governanceAction(id);
+    output.record(action, [
+      ["action", action.id],
+      ["transaction", `${action.txHash}#${action.index}`],
+      ["kind", action.kind],
+      ["state", standing(action)],
+      ["proposed in epoch", action.epoch],
+      ["deposit", `${action.deposit} lovelace, for ${short(action.account)}`],
+      ["representatives", tally(action.votes.drep)],
+      ["pools", tally(action.votes.pool)],
+      ["committee", tally(action.votes.committee)],
+      ["document", action.anchor.url],
+    ]);
+  });
+}
