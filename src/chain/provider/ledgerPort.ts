@@ -40,13 +40,17 @@ export interface StakeAccount {
   readonly incomplete?: true;
 }
 
+/** Terms of a pool that every provider reports which reports pools. */
+type PoolTerms = Pick<PoolParameters, "pool" | "pledge" | "cost" | "margin" | "metadata">;
+
 /** A registered stake pool. Amounts are lovelace, hashes hexadecimal. */
-export interface StakePool extends PoolParameters {
-  /** The parameters that apply from the next epoch on, if it registered new ones. */
-  readonly future: PoolParameters | undefined;
+export interface StakePool extends PoolTerms, Partial<Omit<PoolParameters, keyof PoolTerms>> {
+  /** The parameters that apply from the next epoch on, if it registered new ones and the provider reports it. */
+  readonly future?: PoolParameters | undefined;
   /** The epoch in which it retires, if it announced that. */
   readonly retiring: number | undefined;
-  readonly deposit: bigint;
+  /** The deposit of its registration, if the provider reports it. */
+  readonly deposit?: bigint;
   /**
    * Its share of all lovelace in circulation, by current delegation; undefined if the provider does not report it.
    * Times `desiredPools` (a protocol parameter) this is its saturation.

@@ -66,7 +66,7 @@ export class PoolBook {
     return now.ok ? ok(now.value.get(id)) : now;
   }
 
-  /** Lovelace that each pool would pay in an epoch to a member with this stake. */
+  /** Lovelace that each pool would pay in an epoch to a member with this stake; of none where the provider ranks no pools. */
   async ranking(stake: bigint): Promise<Result<ReadonlyMap<string, bigint>, PoolsUnknown>> {
     const now = await this.options.epoch();
     if (!now.ok) return now;
@@ -75,7 +75,7 @@ export class PoolBook {
     if (known?.epoch === epoch) return ok(known.value);
     return await shared(this.runningRankings, stake, async () => {
       const answer = await this.options.port.poolRanking(stake);
-      if (!answer.ok) return answer;
+      if (!answer.ok) return answer.error.code === "query_unsupported" ? ok(new Map()) : answer;
       this.rankings.delete(stake);
       setBounded(this.rankings, stake, { epoch, at: Date.now(), value: answer.value.value }, MOST_RANKINGS);
       return ok(answer.value.value);

@@ -9,7 +9,7 @@ import type { Epoch, EraBound, Eras } from "#src/cardano/eras.ts";
 import { hash224, hash256 } from "#src/cardano/hash.ts";
 import type { Output } from "#src/cardano/output.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
-import type { StakeAccount } from "#src/chain/provider/ledgerPort.ts";
+import type { StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
 
 /** Members that every document about an output has. */
 export function outputDocument({ address, value, datum, datumHash, script }: Output): object {
@@ -207,6 +207,30 @@ export function accountDocument(address: string, account: StakeAccount): object 
     ...{ reserves_sum: "0", treasury_sum: "0", withdrawable_amount: String(account.rewards) },
     pool_id: account.pool === undefined ? null : toBech32("pool", fromHex(account.pool)),
     drep_id: drep === undefined ? null : drepText(drep),
+  };
+}
+
+/** Members of `/pools/extended`. */
+export function poolDocument({ pool, pledge, cost, margin, metadata, stake = 0n }: StakePool): object {
+  const none = { ticker: null, name: null, description: null, homepage: null };
+  return {
+    pool_id: toBech32("pool", fromHex(pool)),
+    hex: pool,
+    ...{ active_stake: String(stake), live_stake: String(stake), live_saturation: 0, blocks_minted: 0 },
+    declared_pledge: String(pledge),
+    margin_cost: decimal(margin),
+    fixed_cost: String(cost),
+    metadata: metadata ? { ...metadata, ...none } : null,
+  };
+}
+
+/** `/network`: all lovelace in circulation follows from the share of a pool. */
+export function networkDocument(pools: readonly StakePool[]): object {
+  const { stake = 0n, share } = pools.find(({ stake }) => stake) ?? {};
+  const total = String(share ? stake * share.denominator / share.numerator : 1n);
+  return {
+    supply: { max: total, total, circulating: total, locked: "0", treasury: "0", reserves: "0" },
+    stake: { live: "0", active: "0" },
   };
 }
 

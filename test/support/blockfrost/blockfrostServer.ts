@@ -6,7 +6,8 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { toHex } from "#src/base/bytes.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
+import { toBech32 } from "#src/cardano/bech32.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { created, type ScannedBlock, type ScannedTransaction, spent } from "#src/cardano/block.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
@@ -24,8 +25,10 @@ import {
   eras,
   erasDocument,
   mempoolDocument,
+  networkDocument,
   outputDocument,
   parametersDocument,
+  poolDocument,
   transactionDocument,
   whole,
 } from "./blockfrostDocuments.ts";
@@ -89,6 +92,10 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
       const start = (Number(matched.query.page ?? 1) - 1) * count;
       return (matched.query.order === "desc" ? [...all].reverse() : all).slice(start, start + count);
     };
+    const pools = async () => {
+      const answered = await port.pools();
+      return answered.ok ? answered.value.value : [];
+    };
     const block = matched.path.hash_or_number === undefined ? undefined : chain.find(matched.path.hash_or_number);
     const described = (one: ScannedBlock | undefined) =>
       one && blockDocument(chain.blocks, one, slotTime(network.slots, one.slot));
@@ -114,6 +121,17 @@ export async function serveBlockfrost(port: RawChainPort, settings: ServedSettin
         const epoch = await port.epoch();
         return found(epoch.ok ? epochDocument(epoch.value.value) : undefined);
       }
+      case "/network":
+        return found(networkDocument(await pools()));
+      case "/pools/extended":
+        return found(page(await pools()).map(poolDocument));
+      case "/pools/retiring":
+        return found(
+          page((await pools()).filter(({ retiring }) => retiring !== undefined)).map((one) => ({
+            pool_id: toBech32("pool", fromHex(one.pool)),
+            epoch: one.retiring,
+          })),
+        );
       case "/accounts/{stake_address}": {
         const parsed = parseAddress(matched.path.stake_address!);
         if (!parsed.ok || parsed.value.kind !== "reward") return refused("Invalid or malformed stake address format.");

@@ -28,8 +28,10 @@ export const PROVIDERS: readonly Provider[] = chosenProvider
 /** Provider of the chapters that do not name one. */
 export const scenarioProvider: Provider = chosenProvider ?? "devnet";
 
-/** Whether the run's provider answers for pools and for the mempool; what needs them is skipped where it does not. */
+/** Whether the run's provider answers for the mempool and ranks pools; what needs that is skipped where it does not. */
 export const ANSWERS_ALL = !SERVICES.includes(scenarioProvider);
+/** Whether it answers for pools: all but a Yaci Store do. */
+export const ANSWERS_POOLS = scenarioProvider !== "yaci";
 
 export const PASSPHRASE = "Secure Passphrase";
 /** Lovelace of an ada. */

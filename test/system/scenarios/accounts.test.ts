@@ -10,7 +10,7 @@ import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { lovelace, type Wallet, WalletClient } from "#src/client/wallets.ts";
 import { CslAccount } from "../../support/wallets/cslAccount.ts";
 import { readByCsl } from "../../support/ledger/readByCsl.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { ADA, ANSWERS_POOLS, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 import { until } from "../../support/base/until.ts";
 import { http } from "../../support/service/user.ts";
 
@@ -98,7 +98,7 @@ describe("accounts of one mnemonic", () => {
     expect(accounts[1]!.expected.key(0, 0).verify(message, signature)).toBe(true);
   });
 
-  it.skipIf(!ANSWERS_ALL)("delegate separately", async () => {
+  it.skipIf(!ANSWERS_POOLS)("delegate separately", async () => {
     const [first, second] = created;
     const [pool] = await client.stakePools(ADA);
     const joined = await client.joinPool(second!.id, pool!.id, `${PASSPHRASE} 1`);
@@ -124,7 +124,7 @@ describe("accounts of one mnemonic", () => {
     expect(again.id).toBe(id);
     await scenario.untilReady(id);
     await until("it has its funds", async () => await scenario.available(id) === before);
-    expect((await client.wallet(id)).delegation.next).toHaveLength(ANSWERS_ALL ? 1 : 0);
+    expect((await client.wallet(id)).delegation.next).toHaveLength(ANSWERS_POOLS ? 1 : 0);
 
     // the public key of another account: the same id as with the words, and the paths of that account
     const key = fromBech32(

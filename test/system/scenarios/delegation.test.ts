@@ -12,7 +12,7 @@ import type { ApiError } from "#src/client/http.ts";
 import { type FeeEstimate, lovelace, type Transaction } from "#src/client/wallets.ts";
 import { Paced } from "../../support/service/pacedScenario.ts";
 import { readByCsl } from "../../support/ledger/readByCsl.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { ADA, ANSWERS_POOLS, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 import { Stranger } from "../../support/service/externalUser.ts";
 import { until } from "../../support/base/until.ts";
 import { http } from "../../support/service/user.ts";
@@ -25,7 +25,7 @@ const words = newMnemonic(24);
 const NONE = { active: { status: "not_delegating" }, next: [] };
 const account = ["1852H", "1815H", "0H", "2", "0"];
 
-describe.skipIf(!ANSWERS_ALL)("a wallet's stake", () => {
+describe.skipIf(!ANSWERS_POOLS)("a wallet's stake", () => {
   let scenario: Scenario;
   let paced: Paced;
   /** Joins without a vote; earns. */

@@ -14,7 +14,7 @@ import type { ApiError } from "#src/client/http.ts";
 import { signTransaction, TokenClient } from "#src/client/tokens.ts";
 import { lovelace } from "#src/client/wallets.ts";
 import { readByCsl } from "../../support/ledger/readByCsl.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, PROVIDERS, Scenario } from "../../support/service/scenario.ts";
+import { ADA, ANSWERS_POOLS, PASSPHRASE, PROVIDERS, Scenario } from "../../support/service/scenario.ts";
 import { until } from "../../support/base/until.ts";
 import { http } from "../../support/service/user.ts";
 import { walletVectors } from "../../support/wallets/walletVectors.ts";
@@ -151,7 +151,7 @@ describe.each(PROVIDERS)("on mainnet, provider %s,", (provider) => {
     expect(networkOf(made.address)).toBe(1);
   });
 
-  it.skipIf(!ANSWERS_ALL)("they are paid, pay, mint and delegate", async () => {
+  it.skipIf(!ANSWERS_POOLS)("they are paid, pay, mint and delegate", async () => {
     const { client } = scenario;
     await scenario.fund(mine, [500n * ADA, 100n * ADA, 100n * ADA]);
     const payments = [{ address: await scenario.address(other), amount: lovelace(5n * ADA) }];
@@ -215,7 +215,7 @@ describe.each(PROVIDERS)("on mainnet, provider %s,", (provider) => {
     }
   });
 
-  it.skipIf(!ANSWERS_ALL)("every address that was shown is one of mainnet", () => {
+  it.skipIf(!ANSWERS_POOLS)("every address that was shown is one of mainnet", () => {
     const shown = new Set(answers.flatMap(addressesIn));
     expect(shown.size).toBeGreaterThan(60);
     expect([...shown].filter((address) => networkOf(address) !== 1)).toEqual([]);

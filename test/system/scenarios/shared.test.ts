@@ -12,7 +12,7 @@ import { Arbor } from "../../support/service/arbor.ts";
 import { type SecondService, startSecondService } from "../../support/service/secondService.ts";
 import { socketPath } from "../../support/chain/nodeChain.ts";
 import { leastFee, readByCsl } from "../../support/ledger/readByCsl.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { ADA, ANSWERS_POOLS, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 import { Stranger } from "../../support/service/externalUser.ts";
 import { until } from "../../support/base/until.ts";
 import { http } from "../../support/service/user.ts";
@@ -252,7 +252,7 @@ describe("a wallet of two", () => {
     }
   });
 
-  it.skipIf(!ANSWERS_ALL)("delegates; one alone signs for the stake, both for the coins", async () => {
+  it.skipIf(!ANSWERS_POOLS)("delegates; one alone signs for the stake, both for the coins", async () => {
     const [pool] = await alice.client.stakePools(ADA);
     const join = (index: string) => ({ delegations: [{ join: { pool: pool!.id, stake_key_index: index } }] });
     // a wallet has one stake key, with index 0H, whatever its account index is

@@ -10,7 +10,7 @@ import { openStore } from "#src/store/store.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { CslAccount } from "../../support/wallets/cslAccount.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
-import { ADA, ANSWERS_ALL, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
+import { ADA, ANSWERS_POOLS, PASSPHRASE, Scenario } from "../../support/service/scenario.ts";
 import { until } from "../../support/base/until.ts";
 import { http } from "../../support/service/user.ts";
 
@@ -35,7 +35,7 @@ describe("a wallet's spending limit", () => {
 
   const send = (id: string, body: object) => client.pay(id, { ...body, passphrase: PASSPHRASE } as never);
 
-  it.skipIf(!ANSWERS_ALL)(
+  it.skipIf(!ANSWERS_POOLS)(
     "counts what leaves the wallet, with the fee, and refuses every signature beyond it",
     async () => {
       const { id } = await scenario.createWallet({ coins: Array.from({ length: 8 }, () => 50n * ADA) });

@@ -19,9 +19,10 @@ import { readAccounts, readEpoch, readEras, readGenesis } from "#src/chain/provi
 import { type KnownNetwork, readNetwork } from "#src/chain/provider/blockfrost/network.ts";
 import type { BlockfrostOutputs } from "#src/chain/provider/blockfrost/outputs.ts";
 import { parametersOf } from "#src/chain/provider/blockfrost/parameters.ts";
+import { readPools } from "#src/chain/provider/blockfrost/pools.ts";
 import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import type { Guarantee } from "#src/chain/provider/port.ts";
-import type { NetworkGenesis, StakeAccount } from "#src/chain/provider/ledgerPort.ts";
+import type { NetworkGenesis, StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
 
 /** A block that was read; its height is unknown if the caller named it. */
 export interface KnownBlock extends Point {
@@ -61,6 +62,8 @@ export interface Dialect {
   epoch(known: KnownNetwork, tip: Tip): Promise<Epoch>;
   eras(known: KnownNetwork, tip: Tip): Promise<Eras>;
   genesis(known: KnownNetwork): Promise<NetworkGenesis>;
+  /** Every pool; missing where the service has no list of them. */
+  pools?(): Promise<readonly StakePool[]>;
 }
 
 const GUARANTEES: readonly Guarantee[] = [
@@ -78,7 +81,11 @@ const GUARANTEES: readonly Guarantee[] = [
   { query: "eras", holds: "at the tip" },
   { query: "genesis", holds: "at the tip", note: "the hash of public networks alone" },
   { query: "mempool", holds: "not at all", note: "a service lists only what was submitted through it" },
-  { query: "pools", holds: "not at all" },
+  {
+    query: "pools",
+    holds: "at the tip",
+    note: "without owners, relays, keys and deposits; a request for each hundred",
+  },
   { query: "poolRanking", holds: "not at all" },
   { query: "dreps", holds: "not at all" },
 ];
@@ -113,5 +120,6 @@ export function blockfrostDialect(http: BlockfrostHttp): Dialect {
     epoch: (known, { slot }) => readEpoch(http, known, slot),
     eras: (known, { slot }) => readEras(http, known, slot),
     genesis: () => readGenesis(http),
+    pools: () => readPools(http),
   };
 }

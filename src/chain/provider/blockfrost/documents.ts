@@ -113,6 +113,19 @@ export const accountDocument = z.object({
   drep_id: z.string().max(200).nullish(),
 });
 
+export const poolsDocument = z.array(z.object({
+  pool_id: z.string().max(200),
+  live_stake: whole,
+  declared_pledge: whole,
+  margin_cost: decimal,
+  fixed_cost: whole,
+  metadata: z.object({ url: z.string().max(1_000).nullish(), hash: z.string().max(100).nullish() }).nullish(),
+})).max(1_000);
+
+export const retiringDocument = z.array(z.object({ pool_id: z.string().max(200), epoch: count })).max(1_000);
+
+export const networkDocument = z.object({ supply: z.object({ total: whole }) });
+
 export const parametersDocument = z.object({
   min_fee_a: whole,
   min_fee_b: whole,

@@ -1,8 +1,7 @@
 /**
  * The ledger queries of the port that a Blockfrost service supports: accounts, the epoch, eras, genesis.
  *
- * Pools are not among them: the service gives relays, owners and keys of one pool a request, so thousands of requests
- * would compose an answer that holds at no point. The ranking needs the pools.
+ * Pools are in `pools.ts`. Their ranking is not among them: it needs what the ledger has seen of each pool's blocks.
  */
 import { addressText, type Credential, rewardAddress } from "#src/cardano/address.ts";
 import { toHex } from "#src/base/bytes.ts";

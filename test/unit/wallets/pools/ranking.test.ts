@@ -145,13 +145,16 @@ describe("the cache of pools", () => {
           answers++;
           return fail("network_unreachable", "away");
         },
-        poolRanking: async () => fail("query_unsupported", "never"),
+        poolRanking: async (stake) =>
+          stake === 2n ? fail("query_unsupported", "never") : fail("network_unreachable", "away"),
       },
       epoch: async () => ok(1),
     });
     expect(await book.all()).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
     expect(await book.find(id(1))).toMatchObject({ ok: false });
-    expect(await book.ranking(1n)).toMatchObject({ ok: false, error: { code: "query_unsupported" } });
+    expect(await book.ranking(1n)).toMatchObject({ ok: false, error: { code: "network_unreachable" } });
+    // a provider that ranks none: pools can be listed, without what they promise
+    expect(await book.ranking(2n)).toEqual(ok(new Map()));
     expect(answers).toBe(2);
   });
 });
