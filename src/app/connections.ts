@@ -2,7 +2,7 @@
  * The connections of a process: PostgreSQL and NATS (embedded unless a URL is set), the network, and threads for CPU
  * work.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { inTime } from "#src/base/clock.ts";
@@ -85,7 +85,7 @@ async function startEmbeddedDatabase(start: StartContext): Promise<string> {
   const postgres = hooks.sharedDatabase
     ? await startSharedPostgres({
       name: path.basename(options.folder),
-      key: createHash("sha256").update(JSON.stringify(schemaMigrations)).digest("hex"),
+      key: JSON.stringify(schemaMigrations),
       prepare: prepareTemplate,
       log,
       onProgress: progress,

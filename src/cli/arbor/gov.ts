@@ -9,8 +9,8 @@ const MOST = 100_000;
 /** Most entries of one page of the devnet. */
 const PAGE = 100;
 
-/** Where an action stands. */
-function standing({ ratified, enacted, expired, dropped, lastEpoch }: GovernanceAction): string {
+/** The state of an action, as text. */
+function stateOf({ ratified, enacted, expired, dropped, lastEpoch }: GovernanceAction): string {
   if (enacted !== undefined) return `in force since epoch ${enacted}`;
   if (dropped !== undefined) return `${expired === undefined ? "dropped" : "expired"} in epoch ${dropped}`;
   if (ratified !== undefined) return `ratified, in force in epoch ${ratified + 1}`;
@@ -37,7 +37,7 @@ export function govCommands(program: Command): void {
         one.id,
         one.kind,
         one.epoch,
-        standing(one),
+        stateOf(one),
         ...[one.votes.drep, one.votes.pool, one.votes.committee].map(({ yes, no }) => `${yes} : ${no}`),
       ]),
     );
@@ -53,7 +53,7 @@ export function govCommands(program: Command): void {
       ["action", action.id],
       ["transaction", `${action.txHash}#${action.index}`],
       ["kind", action.kind],
-      ["state", standing(action)],
+      ["state", stateOf(action)],
       ["proposed in epoch", action.epoch],
       ["deposit", `${action.deposit} lovelace, for ${short(action.account)}`],
       ["representatives", tally(action.votes.drep)],

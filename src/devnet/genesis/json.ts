@@ -188,7 +188,7 @@ const V3_OF_CONWAY = 251;
 
 const first = (count: number, model: readonly bigint[] = []): Json => model.slice(0, count);
 
-/** Thresholds are mainnet's; there is no voting on a devnet, and no committee. */
+/** Thresholds are mainnet's; the committee has no members, and its quorum is met. */
 function conway({ parameters, like }: Genesis): Json {
   return {
     ...templates.governance,

@@ -29,6 +29,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import process from "node:process";
+import { sleep } from "#src/base/clock.ts";
 import { errorCode } from "#src/base/errorCode.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { serverAccount } from "#src/embedded/postgres/account.ts";
@@ -176,7 +177,7 @@ async function startMember(root: string, folder: string, options: SharedOptions)
     for (const began = performance.now(); isGuarded(folder) && performance.now() - began < LOCK_MS;) {
       const joined = await joinWith(folder, options);
       if (joined !== undefined) return joined;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
     }
     await removeUnused(root, options.log);
     await stopLeftover(join(folder, "data"), options.log);

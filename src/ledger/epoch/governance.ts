@@ -5,7 +5,6 @@ import { enact, type EnactState, ended } from "#src/ledger/governance/enact.ts";
 import { type Election, ratify } from "#src/ledger/governance/ratify.ts";
 import type { Proposed } from "#src/ledger/governance/types.ts";
 import type { Registry } from "#src/ledger/registry.ts";
-import { NEWEST_MAJOR } from "#src/ledger/epoch/hardFork.ts";
 import { credentialKey, type Pots } from "#src/ledger/state.ts";
 
 /** The boundary before an epoch, with the pots as they are by then. */
@@ -50,8 +49,8 @@ export function takeForce({ registry, parameters, pots, epoch }: Boundary): Para
 }
 
 /** Decides what takes force at the next boundary, by the tables as this one leaves them. */
-export function decide(election: Omit<Election, "newestMajor"> & Pick<Registry, "governance">): void {
-  const decided = ratify({ ...election, newestMajor: NEWEST_MAJOR });
+export function decide(election: Election & Pick<Registry, "governance">): void {
+  const decided = ratify(election);
   if (decided.enacted.length === 0 && decided.expired.length === 0) return;
   election.governance.set(GOVERNANCE, { ...governanceOf(election), decided });
 }

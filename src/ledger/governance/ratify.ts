@@ -7,6 +7,7 @@
 import { mustGet } from "#src/base/maps.ts";
 import type { Action } from "#src/cardano/conway/governance.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
+import { NEWEST_MAJOR } from "#src/ledger/epoch/hardFork.ts";
 import { less, share } from "#src/ledger/epoch/ratio.ts";
 import { poolStake, stakeOf } from "#src/ledger/epoch/snapshot.ts";
 import {
@@ -23,6 +24,7 @@ import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import {
   committeeThreshold,
   drepThreshold,
+  isActive,
   isBootstrap,
   poolThreshold,
   type Threshold,
@@ -65,8 +67,6 @@ export interface Election extends Tables {
   readonly treasury: bigint;
   /** The epoch that begins. */
   readonly epoch: number;
-  /** The newest protocol version that has rules here: a hard fork beyond it does not take force. */
-  readonly newestMajor: number;
 }
 
 /** Decides about all actions that are voted on. */
@@ -110,7 +110,8 @@ function canFollow(action: Action, { governance, parameters, treasury }: EnactSt
     case "treasury":
       return action.payments.reduce((sum, [, lovelace]) => sum + lovelace, 0n) <= treasury;
     case "hard fork":
-      return action.version.major <= BigInt(election.newestMajor);
+      // there are no rules here beyond it
+      return action.version.major <= BigInt(NEWEST_MAJOR);
     default:
       return true;
   }
@@ -138,9 +139,9 @@ function reaches(threshold: Threshold, ratio: () => Ratio): boolean {
 function committeeRatio({ committee: votes }: Tally, { committee, epoch }: ThresholdTerms): Ratio {
   let yes = 0n;
   let all = 0n;
-  for (const [, { elected, hot, resigned, until = Infinity }] of committee.entries()) {
-    if (!elected || resigned || hot === undefined || epoch > until) continue;
-    const vote = votes.get(hot);
+  for (const [, member] of committee.entries()) {
+    if (!isActive(member, epoch)) continue;
+    const vote = votes.get(member.hot);
     if (vote === "abstain") continue;
     all++;
     if (vote === "yes") yes++;
@@ -166,7 +167,7 @@ function poolRatio(
   return share(yes, all);
 }
 
-/** How a pool counts that does not vote: by whom its reward account delegates its vote to (ledger: `defaultStakePoolVote`). */
+/** The vote of a pool that has not voted: its reward account's delegation decides (ledger: `defaultStakePoolVote`). */
 function defaultVote(
   { kind }: Action,
   pool: string,

@@ -28,7 +28,11 @@ export function isBootstrap({ protocolVersion: { major } }: Parameters): boolean
 }
 
 /** Whether an elected member's term runs, and it votes through a hot credential. */
-export function isActive({ elected, hot, resigned, until = Infinity }: CommitteeMember, epoch: number): boolean {
+export function isActive(
+  member: CommitteeMember,
+  epoch: number,
+): member is CommitteeMember & { readonly hot: string } {
+  const { elected, hot, resigned, until = Infinity } = member;
   return elected === true && !resigned && hot !== undefined && epoch <= until;
 }
 

@@ -253,7 +253,7 @@ test("a committee is elected, votes, and is dismissed; a hard fork brings protoc
   await checkLedger(devnet);
 });
 
-test("an action that nobody agrees to expires, and its deposit returns", async () => {
+test("an action without enough votes expires, and its deposit returns", async () => {
   const devnet = await start();
   const voter = await Voter.of(devnet);
   const [info] = await voter.propose([6]);

@@ -84,11 +84,12 @@ export function blockfrostApp(
   health?: (app: OpenAPIHono) => void,
   hosts: readonly string[] = [],
 ): OpenAPIHono {
-  const operations = [...blockfrostOperations(service), ...yaciStoreOperations(service)];
-  const app = serveOperations(blockfrostOperations(service), service.log, hosts, yaciStoreOperations(service));
+  const operations = blockfrostOperations(service);
+  const ofStore = yaciStoreOperations(service);
+  const app = serveOperations(operations, service.log, hosts, ofStore);
   if (service.pages) startPage(app, service.pages, "blockfrost", ["/"]);
   health?.(app);
-  mountDocs(app, { prefix: "/api/v1", document: () => blockfrostDocument(app, operations) });
+  mountDocs(app, { prefix: "/api/v1", document: () => blockfrostDocument(app, [...operations, ...ofStore]) });
   return app;
 }
 

@@ -121,7 +121,7 @@ test("its files have the pool and the constitution", () => {
   });
 });
 
-test("a start says it, and an existing devnet keeps what it is like", () => {
+test("a start prints the likeness, and an existing devnet keeps its own", () => {
   const of = genesis();
   expect(settingsLines(of)[1]).toMatch(/; like yaci-devkit$/);
   expect(keptSettings(chosen(["--like", "yaci-devkit"]), of)).toBeUndefined();

@@ -8,6 +8,7 @@ import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
+import { unchanged } from "#src/ledger/registry.ts";
 import { foldBlock, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
 import { noChanges } from "#src/devnet/index/rows.ts";
 import type { IndexedTransaction } from "#src/devnet/index/transactionRows.ts";
@@ -63,13 +64,7 @@ function transaction(
       size: 1,
       units: { memory: 0n, steps: 0n },
       refScriptBytes: 0,
-      accounts: [],
-      pools: [],
-      dreps: [],
-      committee: [],
-      proposals: [],
-      votes: [],
-      governance: [],
+      ...unchanged,
       ...effect,
     },
   };
@@ -422,11 +417,7 @@ describe("foldBlock", () => {
         snapshots: [{ key: "4", after: { pools: new Map([[pool, { certificate, members }]]), fees: 0n } }],
         blocks: [],
         ranking: [],
-        dreps: [],
-        committee: [],
-        proposals: [],
-        votes: [],
-        governance: [],
+        ...unchanged,
         pots: { before: pots, after: pots },
         accounts: [{ key: account, before: { deposit: 0n, balance: 0n }, after: { deposit: 0n, balance: 8n } }],
         pools: [

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { unchanged } from "#src/ledger/registry.ts";
 import { ChangeSet, writeEntries } from "#src/devnet/ledger/changes.ts";
 import { changesFromJson, changesToJson } from "#src/devnet/ledger/entries.ts";
 import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
@@ -50,13 +51,9 @@ function applied(
     fee: rows.fee,
     spent: [],
     created: [],
+    ...unchanged,
     accounts: change(state.accounts, rows.accounts),
     pools: change(state.pools, rows.pools),
-    dreps: [],
-    committee: [],
-    proposals: [],
-    votes: [],
-    governance: [],
     deposits: rows.fee,
     donation: 0n,
     size: 0,
