@@ -169,9 +169,7 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
       epochLength: row.epoch_length,
       activeSlots: { numerator: 1n, denominator: 1n },
       maxSupply: row.max_supply,
-      hardFork: row.hard_fork_epoch === null
-        ? undefined
-        : { epoch: row.hard_fork_epoch, parameters: parametersFromJson(row.hard_fork_parameters) },
+      hardFork: row.hard_fork_epoch === null ? undefined : forkOf(row.hard_fork_epoch, row.hard_fork_parameters),
     },
     parameters,
     parametersSource: row.parameters_source,
@@ -187,6 +185,12 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
     issuer: new Uint8Array(row.issuer),
     faucet: { key, address: enterpriseAddress(network, payment).hex, funds: row.faucet_funds },
   };
+}
+
+/** A planned hard fork: its version and cost models. Other parameters may have been enacted by then. */
+function forkOf(epoch: number, parameters: Json): HardFork {
+  const { protocolVersion, costModels } = parametersFromJson(parameters);
+  return { epoch, parameters: { protocolVersion, costModels } };
 }
 
 /** Initial lovelace of the faucet: what is not assigned to anything else. */

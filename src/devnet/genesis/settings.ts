@@ -17,7 +17,7 @@ export function settingsLines(
   { network, terms, parameters, pools, pledge, reserves, treasury, faucet, accounts, accountFunds, like }: Genesis,
 ): string[] {
   const { slots: { slotLength }, securityParameter } = network;
-  const version = ({ protocolVersion: { major, minor } }: Parameters) => `${major}.${minor}`;
+  const version = ({ protocolVersion: { major, minor } }: Pick<Parameters, "protocolVersion">) => `${major}.${minor}`;
   const { hardFork } = terms;
   const forks = hardFork ? `, ${version(hardFork.parameters)} from epoch ${hardFork.epoch} on` : "";
   const seconds = terms.epochLength * slotLength / 1_000;

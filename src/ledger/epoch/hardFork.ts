@@ -3,10 +3,10 @@ import type { Parameters } from "#src/cardano/parameters.ts";
 import { mainnetParametersAt, type Major, MAJORS } from "#src/ledger/parameters.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 
-/** From the first block of an epoch on these parameters hold. */
+/** From the first block of an epoch on these parameters hold; others stay as they are by then. */
 export interface HardFork {
   readonly epoch: number;
-  readonly parameters: Parameters;
+  readonly parameters: Pick<Parameters, "protocolVersion"> & Partial<Parameters>;
 }
 
 /** Newest major protocol version that there are rules and cost models for. */

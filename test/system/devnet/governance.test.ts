@@ -288,3 +288,19 @@ test("an action without enough votes expires, and its deposit returns", async ()
   expect((await inForce(devnet))!.dormant).toBeGreaterThan(0);
   await checkLedger(devnet);
 });
+
+test("a hard fork that the genesis plans keeps the parameters that were enacted before it", async () => {
+  const devnet = await start({ hardForkEpoch: 3 });
+  const voter = await Voter.of(devnet);
+  await voter.vote(await voter.propose([0, null, new Map([[8, 77]]), null]));
+  await nextEpoch(devnet);
+  await nextEpoch(devnet);
+  expect(await parametersOf(devnet)).toMatchObject({ desiredPools: 77, protocolVersion: { major: 10 } });
+  await nextEpoch(devnet);
+  expect(await parametersOf(devnet)).toMatchObject({
+    desiredPools: 77,
+    protocolVersion: { major: 11 },
+    costModels: mainnetParametersAt(11).costModels,
+  });
+  await checkLedger(devnet);
+});
