@@ -1,9 +1,11 @@
 /** The genesis of a devnet as options. Only given options are in the result; the devnet has the defaults. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { defined } from "#src/base/present.ts";
 import { reason } from "#src/base/log.ts";
-import { parseJson } from "#src/base/json.ts";
+import { type Json, parseJson } from "#src/base/json.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
+import { readConwayGenesis } from "#src/devnet/genesis/conwayGenesis.ts";
 import { genesisDefaults, type GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { devkitGenesis, devkitParametersAt, type Likeness, LIKENESSES } from "#src/devnet/genesis/yaciDevkit.ts";
 import { mainnetParametersAt, type Major } from "#src/ledger/parameters.ts";
@@ -23,6 +25,9 @@ export const GENESIS_NAMES = [
   "protocol-version",
   "hard-fork-epoch",
   "parameters",
+  "conway-genesis",
+  "dreps",
+  "committee",
   "pools",
   "pledge-ada",
   "accounts",
@@ -71,6 +76,13 @@ export const GENESIS_HELP = [
     "JSON file with protocol parameters that replace mainnet's, named as in GET /parameters ",
     "ARBOR_PARAMETERS",
   ),
+  line(
+    "conway-genesis FILE",
+    "Conway genesis of a node: constitution, committee, representatives, parameters of governance ",
+    "ARBOR_CONWAY_GENESIS",
+  ),
+  line("dreps N", "default accounts that are representatives, with their own stake (0)", "ARBOR_DREPS"),
+  line("committee N", "default accounts in the constitutional committee (0)", "ARBOR_COMMITTEE"),
   line("pools N", `number of block-producing stake pools (${pools})`, "ARBOR_POOLS"),
   line("pledge-ada N", `pledge of each pool in ada (${pledge / ADA})`, "ARBOR_PLEDGE_ADA"),
   line("accounts N", `number of funded accounts with public keys (${accounts})`, "ARBOR_ACCOUNTS"),
@@ -92,7 +104,7 @@ export function readGenesisOptions(
   };
   const like = readLike(text("like"), problem);
   const start = like === undefined ? {} : { like, ...devkitGenesis };
-  const stated = given({
+  const stated = defined({
     slotLength: number("slot-ms", 10, 60_000),
     epochLength: number("epoch-slots", 1, 2 ** 31 - 1),
     securityParameter: number("security-parameter", 1, 2 ** 31 - 1),
@@ -104,7 +116,13 @@ export function readGenesisOptions(
     reserves: lovelace("reserves-ada"),
     treasury: lovelace("treasury-ada"),
     hardForkEpoch: number("hard-fork-epoch", 1, 2 ** 31 - 1),
-    ...readParameters(text("parameters"), number("protocol-version", 9, 11), like, problem),
+    dreps: number("dreps", 0, MOST_ACCOUNTS),
+    committee: number("committee", 0, MOST_ACCOUNTS),
+    ...withConway(
+      readParameters(text("parameters"), number("protocol-version", 9, 11), like, problem),
+      text("conway-genesis"),
+      problem,
+    ),
   });
   return { ...start, ...stated };
 }
@@ -122,12 +140,47 @@ function majorOf(version: number): Major {
   return major;
 }
 
+type ChosenParameters = Partial<Pick<GenesisOptions, "parameters" | "parametersSource">>;
+
+/** Adds what a Conway genesis states, whose parameters replace those before. */
+function withConway(
+  chosen: ChosenParameters,
+  file: string | undefined,
+  problem: (sentence: string) => void,
+): ChosenParameters & Pick<GenesisOptions, "governance"> {
+  if (file === undefined) return chosen;
+  const json = readJson("conway-genesis", file, problem);
+  const read = json === undefined ? undefined : readConwayGenesis(json);
+  if (!read) return chosen;
+  if (!read.ok) {
+    problem(`--conway-genesis ${file}: ${read.error.message.replace(/\.$/, "")}`);
+    return chosen;
+  }
+  const { parameters: base = genesisDefaults.parameters, parametersSource: source = genesisDefaults.parametersSource } =
+    chosen;
+  return {
+    parameters: { ...base, ...read.value.parameters },
+    parametersSource: `${source}; changed by ${path.basename(file)}`,
+    governance: read.value.governance,
+  };
+}
+
+/** The JSON in the file of an option; undefined where it cannot be read. */
+function readJson(option: OptionName, file: string, problem: (sentence: string) => void): Json | undefined {
+  try {
+    return parseJson(readFileSync(file, "utf8"));
+  } catch (error) {
+    problem(`--${option} ${file} cannot be read: ${reason(error)}`);
+    return undefined;
+  }
+}
+
 function readParameters(
   file: string | undefined,
   version: number | undefined,
   like: Likeness | undefined,
   problem: (sentence: string) => void,
-): Partial<Pick<GenesisOptions, "parameters" | "parametersSource">> {
+): ChosenParameters {
   if (file === undefined && version === undefined && like === undefined) return {};
   const major = version === undefined ? undefined : majorOf(version);
   const parametersAt = like === undefined ? mainnetParametersAt : devkitParametersAt;
@@ -135,26 +188,18 @@ function readParameters(
   let chosen: Parameters = base;
   let source = `${like ?? "mainnet"}, protocol version ${base.protocolVersion.major}`;
   if (file !== undefined) {
-    try {
-      const json = parseJson(readFileSync(file, "utf8"));
-      const read = overrideParameters(base, json);
-      if (!read.ok) problem(`--parameters ${file}: ${read.error.message.replace(/\.$/, "")}`);
-      else if (major !== undefined) chosen = { ...read.value, protocolVersion: base.protocolVersion };
-      else {
-        // the file may name the version; cost models that it leaves out are those of that version
-        const stated = parametersAt(majorOf(read.value.protocolVersion.major));
-        const again = overrideParameters(stated, json);
-        chosen = again.ok ? again.value : read.value;
-      }
-    } catch (error) {
-      problem(`--parameters ${file} cannot be read: ${reason(error)}`);
+    const json = readJson("parameters", file, problem);
+    const read = json === undefined ? undefined : overrideParameters(base, json);
+    if (read && !read.ok) problem(`--parameters ${file}: ${read.error.message.replace(/\.$/, "")}`);
+    else if (json !== undefined && read && major !== undefined) {
+      chosen = { ...read.value, protocolVersion: base.protocolVersion };
+    } else if (json !== undefined && read) {
+      // the file may name the version; cost models that it leaves out are those of that version
+      const stated = parametersAt(majorOf(read.value.protocolVersion.major));
+      const again = overrideParameters(stated, json);
+      chosen = again.ok ? again.value : read.value;
     }
     source += `; changed by ${path.basename(file)}`;
   }
   return { parameters: chosen, parametersSource: source };
-}
-
-/** Leaves out what is undefined. */
-function given<T extends object>(members: { [K in keyof T]: T[K] | undefined }): Partial<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

@@ -30,3 +30,8 @@ export function elementAt<T>(list: ArrayLike<T>, index: number): T {
   if (element === undefined) throw new RangeError(`a list of ${list.length} has no element ${index}`);
   return element;
 }
+
+/** An object without the members that are undefined. */
+export function defined<T extends object>(members: { [K in keyof T]: T[K] | undefined }): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

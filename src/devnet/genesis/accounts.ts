@@ -2,7 +2,7 @@
  * The default accounts of a devnet: funded in its genesis, with keys that everybody knows, as those of Yaci DevKit.
  *
  * Account i has one address, of the payment key m/1852'/1815'/i'/0/0 and the stake key m/1852'/1815'/i'/2/0. No stake
- * address is registered.
+ * address is registered, but those of representatives (`GenesisOptions.dreps`).
  */
 import { baseAddress, type NetworkId } from "#src/cardano/address.ts";
 import { accountKey, derivePath, ROLES, type SecretNode } from "#src/cardano/keys/derivation.ts";
@@ -42,6 +42,38 @@ function deriveAccount(index: number): DevnetAccount {
   const { key: stakeKey } = derivePath(account, [ROLES.stake, 0]);
   const hash = (key: SigningKey) => keyHash(publicKey(key));
   return { index, paymentKey, stakeKey, payment: hash(paymentKey), stake: hash(stakeKey) };
+}
+
+/** A key and the hash of its public part. */
+export interface HashedKey {
+  readonly key: SigningKey;
+  /** In hexadecimal. */
+  readonly hash: string;
+}
+
+/** Keys of an account for governance (CIP-105). */
+export interface GovernanceKeys {
+  /** As a representative: m/1852'/1815'/i'/3/0. */
+  readonly drep: HashedKey;
+  /** As a member of the committee: m/1852'/1815'/i'/4/0, and the key that votes, m/1852'/1815'/i'/5/0. */
+  readonly cold: HashedKey;
+  readonly hot: HashedKey;
+}
+
+const derivedForGovernance = new Map<number, GovernanceKeys>();
+
+/** The keys of an account for governance. Those of an account are derived once per process. */
+export function governanceKeys(index: number): GovernanceKeys {
+  const known = derivedForGovernance.get(index);
+  if (known) return known;
+  const account = accountKey(root ??= accountsRoot(), index);
+  const keyOf = (role: number): HashedKey => {
+    const { key } = derivePath(account, [role, 0]);
+    return { key, hash: keyHash(publicKey(key)) };
+  };
+  const keys = { drep: keyOf(ROLES.drep), cold: keyOf(ROLES.committeeCold), hot: keyOf(ROLES.committeeHot) };
+  derivedForGovernance.set(index, keys);
+  return keys;
 }
 
 function accountsRoot(): SecretNode {

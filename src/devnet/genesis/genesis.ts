@@ -16,6 +16,13 @@ import { accountAddress, devnetAccounts, MOST_ACCOUNTS } from "#src/devnet/genes
 import { storeEntries } from "#src/devnet/ledger/entries.ts";
 import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import {
+  type GenesisGovernance,
+  governanceDeposits,
+  registerGovernance,
+  withDefaultVoters,
+} from "#src/devnet/genesis/governance.ts";
+import { governanceFromRow, governanceToRow } from "#src/devnet/genesis/governanceJson.ts";
+import {
   type GenesisPool,
   insertPools,
   MOST_POOLS,
@@ -68,6 +75,12 @@ export interface GenesisOptions {
   readonly url: string;
   /** The network whose pool, funds and constitution it has; undefined: none. */
   readonly like?: Likeness | undefined;
+  /** Constitution, committee, representatives and delegations; undefined: none. */
+  readonly governance?: GenesisGovernance | undefined;
+  /** Number of default accounts that are representatives, to which they delegate their own stake. */
+  readonly dreps?: number | undefined;
+  /** Number of default accounts in the constitutional committee. */
+  readonly committee?: number | undefined;
 }
 
 /** Mainnet's parameters, and a short epoch. */
@@ -108,6 +121,8 @@ export interface Genesis {
   readonly poolsUrl: string | undefined;
   /** The network whose pool, funds and constitution it has; undefined: none. */
   readonly like?: Likeness | undefined;
+  /** Constitution, committee, representatives and delegations; undefined: none. */
+  readonly governance?: GenesisGovernance | undefined;
   /** Seed of the leader draw. */
   readonly drawSeed: Uint8Array;
   /** The issuer of blocks that no pool can produce: a cold verification key. */
@@ -145,6 +160,7 @@ interface MetaRow {
   readonly hard_fork_epoch: number | null;
   readonly hard_fork_parameters: Json;
   readonly likeness: string | null;
+  readonly governance: Json;
 }
 
 /** The genesis of this database's devnet, if there is one. */
@@ -181,6 +197,7 @@ export async function readGenesis(sql: Queries): Promise<Genesis | undefined> {
     pools: pools.map((pool, position) => ({ ...pool, registered: registeredPool(pool, position, settings) })),
     poolsUrl: row.pools_url ?? undefined,
     like,
+    governance: governanceFromRow(row.governance ?? null),
     drawSeed: new Uint8Array(row.draw_seed),
     issuer: new Uint8Array(row.issuer),
     faucet: { key, address: enterpriseAddress(network, payment).hex, funds: row.faucet_funds },
@@ -198,7 +215,9 @@ export function faucetFunds(options: Omit<GenesisOptions, "genesisTime">): bigin
   const { maxSupply, reserves, treasury, pools, pledge, accounts, accountFunds, parameters, like } = options;
   const { keys, each } = DEVKIT_FUNDS;
   const others = like === undefined ? 0n : BigInt(keys.length) * each;
-  return maxSupply - reserves - treasury - others - BigInt(accounts) * accountFunds -
+  const governance = withDefaultVoters(options.governance, options, parameters);
+  const deposits = governance ? governanceDeposits(governance, parameters) : 0n;
+  return maxSupply - reserves - treasury - others - deposits - BigInt(accounts) * accountFunds -
     BigInt(pools) * (pledge + parameters.keyDeposit + parameters.poolDeposit);
 }
 
@@ -225,6 +244,11 @@ export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Resu
       problems.push(`a hard fork requires a version after ${major}, and none is supported`);
     }
   }
+  const { dreps = 0, committee = 0 } = options;
+  if (Math.max(dreps, committee) > accounts) {
+    problems.push(`representatives and members of the committee are among the ${accounts} accounts`);
+    return fail("bad_genesis", `The genesis options are invalid: ${problems.join("; ")}.`);
+  }
   const funds = faucetFunds(options);
   if (funds < LEAST_FUNDS) {
     problems.push(
@@ -242,11 +266,12 @@ export async function createGenesis(sql: Queries, options: GenesisOptions): Prom
   const checked = checkGenesis(options);
   if (!checked.ok) throw new RangeError(checked.error.message);
   const { parameters, url, hardForkEpoch, like } = options;
+  const governance = withDefaultVoters(options.governance, options, parameters);
   const forked = hardForkEpoch === undefined ? undefined : afterHardFork(parameters);
   await sql`
     insert into devnet_meta (magic, network_id, genesis_time, slot_length, epoch_length, security_parameter, parameters,
       parameters_source, max_supply, reserves, treasury, pledge, accounts, account_funds, faucet_funds, faucet_seed, draw_seed, pools_url, issuer,
-      hard_fork_epoch, hard_fork_parameters, likeness)
+      hard_fork_epoch, hard_fork_parameters, likeness, governance)
     values (${options.magic}, ${
     networkIdOf(options.magic)
   }, ${options.genesisTime}, ${options.slotLength}, ${options.epochLength},
@@ -254,7 +279,8 @@ export async function createGenesis(sql: Queries, options: GenesisOptions): Prom
       ${options.maxSupply}, ${options.reserves}, ${options.treasury}, ${options.pledge}, ${options.accounts},
       ${options.accountFunds}, ${faucetFunds(options)},
       ${newSeed()}, ${newSeed()}, ${url || null}, ${publicKey(newSeed())},
-      ${hardForkEpoch ?? null}, ${forked ? sql.typed.json(parametersToJson(forked)) : null}, ${like ?? null})`;
+      ${hardForkEpoch ?? null}, ${forked ? sql.typed.json(parametersToJson(forked)) : null}, ${like ?? null},
+      ${governance ? sql.typed.json(governanceToRow(governance)) : null})`;
   await insertPools(sql, newPools(options.pools, url || undefined, like));
   const genesis = await readGenesis(sql);
   if (!genesis) throw new Error("the row of the devnet was not written");
@@ -292,9 +318,12 @@ export function genesisEntries(genesis: Genesis): EntryChange[] {
     const { anchor: { url, dataHash: hash }, script } = DEVKIT_CONSTITUTION;
     state.governance.set(GOVERNANCE, { ...governanceOf(state), constitution: { anchor: { url, hash }, script } });
   }
+  if (genesis.governance) registerGovernance(genesis.governance, parameters, state);
   return [
     ...[...state.pools.entries()].map(([key, after]): EntryChange => ({ kind: "pools", key, after })),
     ...[...state.accounts.entries()].map(([key, after]): EntryChange => ({ kind: "accounts", key, after })),
+    ...[...state.dreps.entries()].map(([key, after]): EntryChange => ({ kind: "dreps", key, after })),
+    ...[...state.committee.entries()].map(([key, after]): EntryChange => ({ kind: "committee", key, after })),
     ...firstSnapshots(state).map((change): EntryChange => ({ kind: "snapshots", ...change })),
     { kind: "pots", key: "", after: { ...state.pots } },
     ...[...state.governance.entries()].map(([key, after]): EntryChange => ({ kind: "governance", key, after })),

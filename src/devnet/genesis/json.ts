@@ -4,7 +4,7 @@
  *
  * `validateGenesis` of the Haskell ledger requires epochs of at least 3k slots (with a block in each); a devnet's may
  * be shorter, because it computes rewards at the boundary. The files cannot express deposits of the first pools and
- * accounts, stake of epochs before the first, a treasury that is not empty, or a hard fork within Conway (a node's comes by a
+ * accounts, stake of epochs before the first, a treasury that is not empty, hot keys of the committee, or a hard fork within Conway (a node's comes by a
  * governance action). The Byron file holds no keys and no
  * funds, because no block is produced in that era.
  */
@@ -12,9 +12,11 @@ import { type Json, toJson } from "#src/base/json.ts";
 import { utf8 } from "#src/base/bytes.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { PLUTUS_LANGUAGES, type Ratio, type Units } from "#src/cardano/parameters.ts";
+import { conwayParametersJson } from "#src/devnet/genesis/conwayGenesis.ts";
 import { type Genesis, genesisOutputs } from "#src/devnet/genesis/genesis.ts";
+import { governanceJson } from "#src/devnet/genesis/governanceJson.ts";
 import { DEVKIT_CONSTITUTION } from "#src/devnet/genesis/yaciDevkit.ts";
-import { DREP_ACTIVITY } from "#src/ledger/governance/parameters.ts";
+import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import { parseCredentialKey } from "#src/ledger/state.ts";
 import templates from "./templates.json" with { type: "json" };
 
@@ -188,17 +190,14 @@ const V3_OF_CONWAY = 251;
 
 const first = (count: number, model: readonly bigint[] = []): Json => model.slice(0, count);
 
-/** Thresholds are mainnet's; the committee has no members, and its quorum is met. */
-function conway({ parameters, like }: Genesis): Json {
+/** Without a committee its quorum is met. */
+function conway({ parameters, like, governance }: Genesis): Json {
+  const constitution = like === undefined ? {} : { constitution: DEVKIT_CONSTITUTION };
   return {
-    ...templates.governance,
-    govActionDeposit: parameters.govActionDeposit,
-    dRepDeposit: parameters.drepDeposit,
-    dRepActivity: DREP_ACTIVITY,
-    minFeeRefScriptCostPerByte: decimal(parameters.refScriptCostPerByte),
+    ...conwayParametersJson(protocolParameters(parameters), decimal),
     plutusV3CostModel: first(V3_OF_CONWAY, parameters.costModels.get(2)),
-    constitution: like === undefined ? { anchor: { url: "", dataHash: "00".repeat(32) } } : DEVKIT_CONSTITUTION,
-    committee: { members: {}, threshold: 0 },
+    ...governanceJson(governance ?? { dreps: [], delegations: [] }),
+    ...(governance?.constitution ? {} : constitution),
   };
 }
 

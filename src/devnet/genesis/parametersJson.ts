@@ -4,6 +4,7 @@
 import { isObject, type Json, messaged } from "#src/base/json.ts";
 import { elementAt } from "#src/base/present.ts";
 import { type Parameters, PLUTUS_LANGUAGES } from "#src/cardano/parameters.ts";
+import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 
 /** The JSON of parameters, to be written with `toJson`. */
@@ -31,7 +32,7 @@ function exactOf(json: Json): bigint {
 
 /**
  * Decodes the JSON of `parametersToJson`; what it lacks is as in `like`. JSON from before there were rewards lacks their parameters;
- * mainnet's apply.
+ * mainnet's apply. Parameters of governance are in the result where the JSON or `like` has them.
  *
  * @throws {TypeError} if it is not the JSON of parameters
  */
@@ -39,8 +40,11 @@ export function parametersFromJson(json: Json, like: Parameters = mainnetParamet
   const { costModels: usual, protocolVersion, ...others } = like;
   if (!isObject(json)) throw new TypeError("protocol parameters are not an object");
   const { costModels, ...rest } = json;
+  const governance = Object.entries(protocolParameters(like)).filter(([name]) =>
+    !(name in like) && rest[name] !== undefined
+  );
   return {
-    ...inFormOf({ protocolVersion, ...others }, rest),
+    ...inFormOf({ protocolVersion, ...others, ...Object.fromEntries(governance) }, rest),
     costModels: costModels === undefined ? usual : costModelsFromJson(costModels),
   };
 }

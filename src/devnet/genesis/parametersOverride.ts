@@ -14,6 +14,7 @@ const ratio = z.strictObject({
 });
 const part = ratio.refine(({ numerator, denominator }) => numerator <= denominator, "is above 1");
 const units = z.strictObject({ memory: amount, steps: amount });
+const shares = (...names: readonly string[]) => z.strictObject(Object.fromEntries(names.map((name) => [name, part])));
 const model = z.array(integer).min(1);
 
 const overrides = z.strictObject({
@@ -41,6 +42,23 @@ const overrides = z.strictObject({
   maxTxUnits: units,
   maxBlockUnits: units,
   refScriptCostPerByte: ratio,
+  poolThresholds: shares("noConfidence", "committee", "committeeNoConfidence", "hardFork", "securityParameters"),
+  drepThresholds: shares(
+    "noConfidence",
+    "committee",
+    "committeeNoConfidence",
+    "constitution",
+    "hardFork",
+    "networkParameters",
+    "economicParameters",
+    "technicalParameters",
+    "governanceParameters",
+    "treasuryWithdrawal",
+  ),
+  committeeMinSize: size,
+  committeeMaxTerm: size,
+  govActionLifetime: size,
+  drepActivity: size,
   costModels: z.strictObject({ PlutusV1: model, PlutusV2: model, PlutusV3: model }).partial(),
 }).partial();
 

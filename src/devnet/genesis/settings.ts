@@ -2,6 +2,8 @@
 import { toJson } from "#src/base/json.ts";
 import { ACCOUNTS_MNEMONIC } from "#src/devnet/genesis/accounts.ts";
 import type { Genesis, GenesisOptions } from "#src/devnet/genesis/genesis.ts";
+import { type GenesisGovernance, withDefaultVoters } from "#src/devnet/genesis/governance.ts";
+import { sameGovernance } from "#src/devnet/genesis/governanceJson.ts";
 import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 
@@ -12,9 +14,10 @@ export function ada(lovelace: bigint): string {
   return String(whole).replace(/\B(?=(\d{3})+$)/g, ",") + decimals;
 }
 
-/** A devnet's settings, in two lines, and a third one about its default accounts. */
+/** A devnet's settings, in two lines, and one each about its governance and its default accounts. */
 export function settingsLines(
-  { network, terms, parameters, pools, pledge, reserves, treasury, faucet, accounts, accountFunds, like }: Genesis,
+  { network, terms, parameters, pools, pledge, reserves, treasury, faucet, accounts, accountFunds, like, governance }:
+    Genesis,
 ): string[] {
   const { slots: { slotLength }, securityParameter } = network;
   const version = ({ protocolVersion: { major, minor } }: Pick<Parameters, "protocolVersion">) => `${major}.${minor}`;
@@ -28,11 +31,20 @@ export function settingsLines(
     `${pools.length} ${pools.length === 1 ? "pool" : "pools"} with ${ada(pledge)} each, faucet ${ada(faucet.funds)}${
       like === undefined ? "" : `; like ${like}`
     }`,
+    ...(governance ? [governanceLine(governance)] : []),
     ...(accounts === 0 ? [] : [
       `Devnet accounts: ${accounts} with ${ada(accountFunds)} ada each; public mnemonic, for development only: ` +
       ACCOUNTS_MNEMONIC,
     ]),
   ];
+}
+
+function governanceLine({ committee, dreps, constitution }: GenesisGovernance): string {
+  const { numerator, denominator } = committee?.quorum ?? { numerator: 0n, denominator: 1n };
+  const members = committee?.members.length ?? 0;
+  return `Devnet governance: ${dreps.length} ${dreps.length === 1 ? "representative" : "representatives"}; ${
+    members === 0 ? "no committee" : `a committee of ${members}, ${numerator} of ${denominator} must agree`
+  }${constitution ? `; constitution ${constitution.anchor.url}` : ""}`;
 }
 
 /** The options that an existing devnet ignores: a sentence, or undefined if there are none. */
@@ -68,6 +80,10 @@ export function keptSettings(chosen: Partial<GenesisOptions>, genesis: Genesis):
     differences.push(
       `${genesis.like === undefined ? "not like another network" : `like ${genesis.like}`} (requested: ${chosen.like})`,
     );
+  }
+  const governance = withDefaultVoters(chosen.governance, chosen, genesis.parameters);
+  if (governance && !sameGovernance(governance, genesis.governance)) {
+    differences.push("the constitution, committee and representatives of its beginning");
   }
   if (genesis.poolsUrl !== undefined && chosen.url !== undefined && chosen.url !== genesis.poolsUrl) {
     differences.push(`metadata of its pools at ${genesis.poolsUrl} (it is served at ${chosen.url})`);

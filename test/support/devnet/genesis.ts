@@ -32,6 +32,7 @@ export function newGenesis(chosen: Partial<GenesisOptions> = {}): Genesis {
     })),
     poolsUrl: POOLS_URL,
     like,
+    governance: options.governance,
     drawSeed: newSeed(),
     issuer: publicKey(newSeed()),
     faucet: { key: newSeed(), address: "60" + "ab".repeat(28), funds: faucetFunds(options) },

@@ -78,3 +78,23 @@ test("a protocol version, from an option or a file, selects its cost models", as
   await writeFile(file, '{"protocolVersion":{"major":10,"minor":0},"costModels":{"PlutusV1":[1,2]}}');
   expect(entries(["--parameters", file])).toEqual([10, 2, 175, 297]);
 });
+
+test("a Conway genesis of a node states governance, and its parameters replace those before", async () => {
+  const file = path.join(folder, "conway-genesis.json");
+  await writeFile(
+    file,
+    '{"govActionLifetime":2,"constitution":{"anchor":{"url":"https://example.com","dataHash":"' +
+      "12".repeat(32) + '"}}}',
+  );
+  expect(genesis(["--conway-genesis", file, "--protocol-version", "10", "--dreps", "2", "--committee", "3"]))
+    .toMatchObject({
+      parameters: { govActionLifetime: 2, protocolVersion: { major: 10 } },
+      parametersSource: "mainnet, protocol version 10; changed by conway-genesis.json",
+      governance: { constitution: { anchor: { url: "https://example.com" } } },
+      dreps: 2,
+      committee: 3,
+    });
+  await writeFile(file, '{"govActionLifetime":"soon"}');
+  expect(genesis(["--conway-genesis", file])).toMatch(/--conway-genesis .*govActionLifetime/);
+  expect(genesis(["--conway-genesis", path.join(folder, "none.json")])).toMatch(/none.json cannot be read/);
+});
