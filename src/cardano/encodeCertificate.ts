@@ -1,11 +1,14 @@
-/** Encodes account certificates, as wallets write them. */
+/** Encodes certificates of accounts and of representatives, as wallets write them. */
 import { fromHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { type Encodable, encode } from "#src/cardano/cbor.ts";
-import type { Certificate, DRep } from "#src/cardano/certificates.ts";
+import type { Anchor, Certificate, DRep } from "#src/cardano/certificates.ts";
 
 /** A certificate of an account: registration, end of registration, or delegation. */
 export type AccountCertificate = Extract<Certificate, { kind: "register" | "unregister" | "delegate" }>;
+
+/** A certificate of a representative: registration, change of its metadata, end of registration. */
+export type DRepCertificate = Extract<Certificate, { kind: "register drep" | "update drep" | "unregister drep" }>;
 
 function credential({ kind, hash }: Credential): Encodable {
   return [kind === "key" ? 0 : 1, fromHex(hash)];
@@ -14,6 +17,11 @@ function credential({ kind, hash }: Credential): Encodable {
 function drep(to: DRep): Encodable {
   if (to.kind === "abstain") return [2];
   return to.kind === "no confidence" ? [3] : credential(to);
+}
+
+/** `[url, hash]`, or null. */
+export function encodableAnchor(anchor: Anchor | undefined): Encodable {
+  return anchor ? [anchor.url, fromHex(anchor.hash)] : null;
 }
 
 /** Kinds of certificates that only delegate, by what they delegate to. */
@@ -33,7 +41,7 @@ function target({ pool, drep: to }: { readonly pool?: string; readonly drep?: DR
  *
  * @throws {TypeError} if a delegation has no target, or a registration with delegation has no deposit
  */
-export function encodeCertificate(certificate: AccountCertificate): Uint8Array {
+export function encodeCertificate(certificate: AccountCertificate | DRepCertificate): Uint8Array {
   const who = credential(certificate.credential);
   switch (certificate.kind) {
     case "register": {
@@ -45,6 +53,12 @@ export function encodeCertificate(certificate: AccountCertificate): Uint8Array {
     }
     case "unregister":
       return encode(certificate.refund === undefined ? [1, who] : [8, who, certificate.refund]);
+    case "register drep":
+      return encode([16, who, certificate.deposit, encodableAnchor(certificate.anchor)]);
+    case "unregister drep":
+      return encode([17, who, certificate.refund]);
+    case "update drep":
+      return encode([18, who, encodableAnchor(certificate.anchor)]);
     default: {
       const [kind, rest] = target(certificate.to);
       return encode([DELEGATIONS[kind], who, ...rest]);

@@ -21,6 +21,13 @@ export function parseActionText(text: string): ActionId | undefined {
   return { txHash: toHex(hash), index: rest.reduce((sum, byte) => sum * 256 + byte, 0) };
 }
 
+/** An action by its id, `gov_action1…`, or by `<transaction hash>#<index>`; undefined for anything else. */
+export function parseActionId(text: string): ActionId | undefined {
+  const [, txHash, index] = /^([0-9a-fA-F]{64})#(0|[1-9]\d{0,4})$/.exec(text) ?? [];
+  if (txHash === undefined) return parseActionText(text);
+  return Number(index) > 65_535 ? undefined : { txHash: txHash.toLowerCase(), index: Number(index) };
+}
+
 /** First byte of a credential's text, by the kind of key and of credential. */
 const HEADERS = { hot: { key: 0x02, script: 0x03 }, cold: { key: 0x12, script: 0x13 } } as const;
 

@@ -75,6 +75,8 @@ export interface TransactionParts {
   /** Lovelace. */
   readonly totalCollateral?: bigint | undefined;
   readonly references?: readonly OutRef[] | undefined;
+  /** CBOR of the votes on governance actions (`encodeVotes`). */
+  readonly votes?: Uint8Array | undefined;
   readonly redeemers?: readonly Redeemer[] | undefined;
   /** CBOR of native scripts that travel along. */
   readonly nativeScripts?: readonly Uint8Array[] | undefined;
@@ -203,6 +205,7 @@ function encodeBody(parts: TransactionParts): Uint8Array {
   if (parts.collateralReturn) body.set(16, new Encoded(encodeOutput(parts.collateralReturn)));
   if (parts.totalCollateral !== undefined) body.set(17, parts.totalCollateral);
   if (parts.references?.length) body.set(18, refs(parts.references));
+  if (parts.votes) body.set(19, new Encoded(parts.votes));
   return encode(body);
 }
 

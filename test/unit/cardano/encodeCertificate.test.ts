@@ -6,14 +6,16 @@ import { type Certificate, walkCertificate } from "#src/cardano/certificates.ts"
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { encodeTransaction, redeemerIndices } from "#src/cardano/transaction.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { type AccountCertificate, encodeCertificate } from "#src/cardano/encodeCertificate.ts";
+import { type AccountCertificate, type DRepCertificate, encodeCertificate } from "#src/cardano/encodeCertificate.ts";
 import { newRef } from "../../support/wallets/person.ts";
 
 const key = { kind: "key", hash: "11".repeat(28) } as const;
 const script = { kind: "script", hash: "22".repeat(28) } as const;
 const pool = "33".repeat(28);
 
-const certificates: readonly (readonly [string, AccountCertificate])[] = [
+const anchor = { url: "https://example.org/drep.jsonld", hash: "44".repeat(32) };
+
+const certificates: readonly (readonly [string, AccountCertificate | DRepCertificate])[] = [
   ["registration of Shelley", { kind: "register", credential: key }],
   ["registration with a deposit", { kind: "register", credential: script, deposit: 2_000_000n }],
   ["end of Shelley", { kind: "unregister", credential: script }],
@@ -26,6 +28,11 @@ const certificates: readonly (readonly [string, AccountCertificate])[] = [
   ["registration at a pool", { kind: "register", credential: key, deposit: 5n, to: { pool } }],
   ["registration with a vote", { kind: "register", credential: key, deposit: 5n, to: { drep: { kind: "abstain" } } }],
   ["registration with both", { kind: "register", credential: key, deposit: 5n, to: { pool, drep: key } }],
+  ["registration of a representative", { kind: "register drep", credential: key, deposit: 500_000_000n }],
+  ["registration with metadata", { kind: "register drep", credential: script, deposit: 5n, anchor }],
+  ["other metadata", { kind: "update drep", credential: key, anchor }],
+  ["no metadata any more", { kind: "update drep", credential: script }],
+  ["end of a representative", { kind: "unregister drep", credential: key, refund: 5n }],
 ];
 
 describe("certificates", () => {

@@ -1,7 +1,7 @@
 /** Ids of governance actions and committee credentials: examples of CIP-129, and back. */
 import { describe, expect, it } from "vitest";
 import { toBech32 } from "#src/cardano/bech32.ts";
-import { actionText, committeeText, parseActionText, parseCommitteeText } from "#src/cardano/governanceId.ts";
+import { actionText, committeeText, parseActionId, parseActionText, parseCommitteeText } from "#src/cardano/governanceId.ts";
 
 describe("ids of governance", () => {
   it.each([
@@ -20,6 +20,17 @@ describe("ids of governance", () => {
       expect(parseActionText(toBech32("gov_action", new Uint8Array(length)))).toBeUndefined();
     }
     expect(parseActionText("gov_action1")).toBeUndefined();
+  });
+
+  it("reads an action by its id, or by its transaction and index", () => {
+    const id = { txHash: "ab".repeat(32), index: 65_535 };
+    for (const text of [actionText(id), `${id.txHash}#65535`, `${id.txHash.toUpperCase()}#65535`]) {
+      expect(parseActionId(text), text).toEqual(id);
+    }
+    const others = ["", id.txHash, `${id.txHash}#`, `${id.txHash}#65536`, `${id.txHash}#01`, `${id.txHash}#-1`, "drep1"];
+    for (const text of [...others, `${id.txHash.slice(2)}#0`, `${id.txHash}:0`]) {
+      expect(parseActionId(text), text).toBeUndefined();
+    }
   });
 
   it.each(["key", "script"] as const)("reads back committee credentials of a %s", (kind) => {
