@@ -77,6 +77,8 @@ export interface TransactionParts {
   readonly references?: readonly OutRef[] | undefined;
   /** CBOR of the votes on governance actions (`encodeVotes`). */
   readonly votes?: Uint8Array | undefined;
+  /** CBOR of each proposal of a governance action (`encodeProposal`). */
+  readonly proposals?: readonly Uint8Array[] | undefined;
   readonly redeemers?: readonly Redeemer[] | undefined;
   /** CBOR of native scripts that travel along. */
   readonly nativeScripts?: readonly Uint8Array[] | undefined;
@@ -206,6 +208,7 @@ function encodeBody(parts: TransactionParts): Uint8Array {
   if (parts.totalCollateral !== undefined) body.set(17, parts.totalCollateral);
   if (parts.references?.length) body.set(18, refs(parts.references));
   if (parts.votes) body.set(19, new Encoded(parts.votes));
+  if (parts.proposals?.length) body.set(20, set(parts.proposals.map((bytes) => new Encoded(bytes))));
   return encode(body);
 }
 

@@ -1,6 +1,7 @@
 /** The typed client of the devnet: faucet, blocks, time, epochs, rollbacks and snapshots. */
 import type { z } from "zod";
 import type * as api from "#src/devnet/api/devnet.ts";
+import type * as governance from "#src/devnet/api/governance.ts";
 import type * as explorer from "#src/devnet/api/explorer.ts";
 import { call } from "#src/client/http.ts";
 
@@ -17,6 +18,10 @@ export type TimeTarget = Omit<z.input<typeof api.advanceBody>, "blocks">;
 export type JumpBlocks = z.output<typeof api.advanceBody>["blocks"];
 /** An action of governance, its votes, and what became of it. */
 export type GovernanceAction = z.output<typeof explorer.governanceAction>;
+/** A governance action to propose. Stake addresses, ids of members and parameters are as the HTTP API names them. */
+export type ProposedAction = z.input<typeof governance.proposedAction>;
+/** A voter whose key the devnet has. */
+export type OwnVoter = z.output<typeof governance.voter>;
 /** When blocks are made without a request. */
 export type MiningMode = z.output<typeof api.miningBody>["mode"];
 
@@ -129,6 +134,37 @@ export class DevnetClient {
   /** Deletes a snapshot. */
   async deleteSnapshot(name: string): Promise<void> {
     await call(this.base, "DELETE", `/snapshots/${encodeURIComponent(name)}`);
+  }
+
+  /** Voters whose keys the devnet has and that may vote now. */
+  async ownVoters(): Promise<OwnVoter[]> {
+    const { voters }: z.output<typeof governance.voters> = await call(this.base, "GET", "/governance/voters");
+    return voters;
+  }
+
+  /**
+   * Proposes a governance action, whose deposit the faucet pays; gives its id. What it follows is filled in.
+   *
+   * @throws {ApiError} `not_accepted` with the ledger's `failures`, `bad_parameters`, `bad_id`, `bad_address`
+   */
+  propose(
+    action: ProposedAction,
+    options: Omit<z.input<typeof governance.proposalBody>, "action"> = {},
+  ): Promise<z.output<typeof governance.proposalAnswer>> {
+    return call(this.base, "POST", "/governance/actions", { action, ...options });
+  }
+
+  /**
+   * Votes on a governance action with the devnet's own keys: those of `as` (roles or ids), by default all that have a say.
+   *
+   * @throws {ApiError} `action_unknown`, `no_voter`, `voter_without_key`, `not_accepted`
+   */
+  vote(
+    action: string,
+    vote: "yes" | "no" | "abstain",
+    options: Pick<z.input<typeof governance.voteBody>, "as" | "anchor"> = {},
+  ): Promise<z.output<typeof governance.voteAnswer>> {
+    return call(this.base, "POST", "/governance/votes", { action, vote, ...options });
   }
 
   /** Actions of governance, newest first; `count` (1 to 100) is the size of a page. */

@@ -20,6 +20,16 @@ import type { Mining, MiningMode } from "#src/devnet/blocks/mining.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
 import type { SubmissionUnavailable, UndecodableSubmission } from "#src/devnet/blocks/submission.ts";
 import { type BlocksResult, DevnetRunner, type RollbackTarget } from "#src/devnet/devnetRunner.ts";
+import type { ActionId } from "#src/cardano/conway/governance.ts";
+import {
+  type CastVotes,
+  type GoverningFailure,
+  type ProposalRequest,
+  propose,
+  vote,
+  type VoteRequest,
+} from "#src/devnet/governance/governing.ts";
+import { type OwnVoter, ownVoters } from "#src/devnet/governance/voters.ts";
 import { checkAmount, type FaucetFailure } from "#src/devnet/faucet/faucet.ts";
 import { type Attachment, minLovelace } from "#src/devnet/faucet/payment.ts";
 import {
@@ -67,6 +77,17 @@ export interface Devnet {
      * transaction is in the mempool.
      */
     pay(address: string, lovelace: bigint, attached?: Attachment): Promise<Result<{ txHash: string }, FaucetFailure>>;
+  };
+  /** Governance by the devnet's own keys; its transactions are in the mempool once a promise resolves. */
+  readonly governing: {
+    /** The voters whose keys the devnet has and that may vote now; undefined while the chain is not open in this process. */
+    voters(): Promise<readonly OwnVoter[] | undefined>;
+    /** Proposes an action; the faucet pays the deposit. */
+    propose(
+      request: ProposalRequest,
+    ): Promise<Result<ActionId, GoverningFailure | SubmissionUnavailable>>;
+    /** Votes on an action. */
+    vote(request: VoteRequest): Promise<Result<CastVotes, GoverningFailure | SubmissionUnavailable>>;
   };
   /** Milliseconds between blocks; 0 in other modes than `interval`. */
   readonly blockMs: number;
@@ -204,6 +225,11 @@ export async function startDevnet(
         if (!bounds.ok) return bounds;
         return await runner.pay(genesis, { address, lovelace, ...attached });
       },
+    },
+    governing: {
+      voters: async () => await runner.chain?.read((state) => ownVoters(genesis, state)),
+      propose: (request) => propose((build) => runner.own(genesis, build), genesis, request),
+      vote: (request) => vote((build) => runner.own(genesis, build), genesis, request),
     },
     makeBlock: async () => tipOf(await runner.makeBlocks(genesis, { count: 1 })),
     makeBlocks: (request) => runner.makeBlocks(genesis, request),

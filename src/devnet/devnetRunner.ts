@@ -4,6 +4,7 @@ import { reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { currentSlot, slotAt } from "#src/cardano/parameters.ts";
+import type { OwnPayer, OwnTransaction } from "#src/devnet/blocks/admission.ts";
 import { type BlockPlan, type BlocksMade, type BlocksRequest, times } from "#src/devnet/blocks/blockPlan.ts";
 import { DevnetChain, type RollbackImpossible } from "#src/devnet/blocks/chain.ts";
 import { LeaseLost, underLease } from "#src/devnet/blocks/lease.ts";
@@ -206,6 +207,14 @@ export class DevnetRunner {
   /** Pays from the faucet. */
   async pay(genesis: Genesis, target: PaymentOutput): Promise<FaucetPayment> {
     return await this.#submitting(genesis, (chain) => chain.pay([target])) ?? notRunning();
+  }
+
+  /** Makes a transaction of the devnet's own with the faucet's coins. */
+  async own<E>(
+    genesis: Genesis,
+    build: (payer: OwnPayer) => Result<Uint8Array, E>,
+  ): Promise<Result<OwnTransaction, E | SubmissionUnavailable>> {
+    return await this.#submitting(genesis, (chain) => chain.own(build)) ?? notRunning();
   }
 
   /** In the mode `submit` a submission may make the first block of a protocol version. */

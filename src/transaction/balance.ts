@@ -50,6 +50,13 @@ export interface Skeleton {
   /** First slot in which it is no longer valid. */
   readonly validTo?: number | undefined;
   readonly validFrom?: number | undefined;
+  /** Votes and proposals, as in `TransactionParts`. */
+  readonly votes?: Uint8Array | undefined;
+  readonly proposals?: readonly Uint8Array[] | undefined;
+  /** Lovelace that proposals deposit. */
+  readonly deposits?: bigint | undefined;
+  /** Key hashes that sign beside `requiredSigners`, without being in the body. */
+  readonly signers?: readonly string[] | undefined;
 }
 
 /** The address that pays and gets the change. */
@@ -147,13 +154,14 @@ function prepare(skeleton: Skeleton, { address, available }: Payer, parameters: 
   const surplus = new ValueSum().add({ lovelace: 0n, assets: mint });
   for (const { output } of inputs) surplus.add(output.value);
   for (const { value } of outputs) surplus.add(value, -1n);
+  surplus.add(lovelace(skeleton.deposits ?? 0n), -1n);
   const plan: DraftPlan = {
     parameters,
     inputs,
     references,
     redeemers,
     mint,
-    keys: skeleton.requiredSigners,
+    keys: [...skeleton.requiredSigners, ...skeleton.signers ?? []],
     scripts: [],
     known: new Map(),
     collateral: collateralChooser(skeleton, address, coins, parameters),
@@ -192,7 +200,7 @@ function collateralChooser({ inputs }: Skeleton, address: string, coins: readonl
 }
 
 function partsOf(skeleton: Skeleton, draft: DraftParts, parameters: Parameters): TransactionParts {
-  const { mint, references, requiredSigners, scripts, validFrom, validTo } = skeleton;
+  const { mint, references, requiredSigners, scripts, validFrom, validTo, votes, proposals } = skeleton;
   const { inputs, redeemers, collateral, fee, change } = draft;
   const encoded = encodeRedeemers({ inputs, mint, redeemers });
   return {
@@ -208,6 +216,8 @@ function partsOf(skeleton: Skeleton, draft: DraftParts, parameters: Parameters):
     collateralReturn: collateral?.return,
     totalCollateral: collateral?.total,
     references: references.map(({ ref }) => ref),
+    votes,
+    proposals,
     redeemers,
     scripts,
   };

@@ -1,6 +1,6 @@
 /**
  * `deno task api-examples`: records the examples of the signing service, those of the token service that depend on the
- * contract, and those of the devnet's time, from services that this command starts. They are another token's each time;
+ * contract, and those of the devnet's time and governance, from services that this command starts. They are another token's each time;
  * `test/unit/tokens/http/config.test.ts` has that of `GET /config`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -15,7 +15,8 @@ await withService(async (arbor) => {
   await recorded("tokens/http", arbor.tokens, (record) => recordTokens(arbor, record));
   await recorded("signer/http", arbor.signer, (record) => recordSigner(arbor, record));
   await recorded("devnet/serve/admin", arbor.devnet, recordTime);
-}, signerEnv("wallet"));
+  await recorded("devnet/serve/admin", arbor.devnet, recordGovernance);
+}, { ...signerEnv("wallet"), ARBOR_DREPS: "1" });
 process.exit(0);
 
 /** Sends a request and takes it as the example of its operation; gives the answer. */
@@ -52,6 +53,13 @@ async function recordTime(record: RecordExample): Promise<void> {
   await record("POST /time/advance", {}, { seconds: 3600 });
   const { slot } = await record("GET /time", {});
   await record("POST /time/next", {}, { slot: slot + 20 });
+}
+
+async function recordGovernance(record: RecordExample): Promise<void> {
+  await record("GET /governance/voters", {});
+  const action = { kind: "parameters", changes: { desiredPools: 400 } };
+  const { id } = await record("POST /governance/actions", {}, { action });
+  await record("POST /governance/votes", {}, { action: id, vote: "yes", as: ["drep"] });
 }
 
 async function recordSigner({ signer }: Arbor, record: RecordExample): Promise<void> {

@@ -1,7 +1,9 @@
-/** `arbor gov`: governance actions of the devnet, with their votes and what became of them. */
+/** `arbor gov`: governance actions of the devnet, their votes and what became of them; proposals and votes by its own keys. */
 import type { Command } from "commander";
 import type { GovernanceAction } from "#src/client/devnet.ts";
 import { type Context, define, first, limitOption, pageSize } from "#src/cli/arbor/command.ts";
+import { proposeCommands } from "#src/cli/arbor/govPropose.ts";
+import { CliError } from "#src/cli/error.ts";
 import { short } from "#src/cli/output.ts";
 
 /** Greatest `--limit`. */
@@ -62,4 +64,27 @@ export function govCommands(program: Command): void {
       ["document", action.anchor.url],
     ]);
   });
+
+  proposeCommands(parent);
+
+  define(parent, {
+    usage: "voters",
+    description: "voters whose keys the devnet has, which may vote now",
+    example: "gov voters",
+  }, async ({ devnet, output }) => {
+    const voters = await devnet.ownVoters();
+    output.list({ voters }, ["role", "id"], voters.map(({ role, id }) => [role, id]));
+  });
+
+  define(parent, {
+    usage: "vote <action> <vote>",
+    description: "vote yes, no or abstain on an action with the devnet's own keys, print the voters",
+    example: "gov vote gov_action1… yes --as drep pool",
+  }, async ({ devnet, output, options: { as } }: Context<{ as?: string[] }>, action, vote) => {
+    if (vote !== "yes" && vote !== "no" && vote !== "abstain") {
+      throw new CliError(`${vote} is none of yes, no and abstain.`, "bad_vote");
+    }
+    const cast = await devnet.vote(action, vote, as ? { as } : {});
+    output.list(cast, ["role", "voter"], cast.voters.map(({ role, id }) => [role, id]));
+  }).option("--as <voters...>", "roles (drep, committee, pool) or ids of voters; all that have a say by default");
 }

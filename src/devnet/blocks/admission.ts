@@ -1,6 +1,8 @@
 /** Admission to the mempool: of submitted transactions, and of payments that the faucet makes. */
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
+import type { SigningKey } from "#src/cardano/keys/signingKey.ts";
+import type { Parameters } from "#src/cardano/parameters.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
@@ -19,7 +21,8 @@ import {
 import { faucetEmpty, type FaucetPayment, paymentResult } from "#src/devnet/faucet/faucet.ts";
 import { buildPayment, type PaymentOutput } from "#src/devnet/faucet/payment.ts";
 import type { Store } from "#src/store/store.ts";
-import type { BalanceFailure } from "#src/transaction/balance.ts";
+import type { LedgerState } from "#src/ledger/state.ts";
+import type { Coin } from "#src/transaction/coinPool.ts";
 
 /** What admission depends on. */
 export interface AdmissionSettings extends MemorySettings {
@@ -37,6 +40,22 @@ interface Admitted {
 }
 
 export type SubmissionResult = Result<Submission, SubmissionUnavailable | UndecodableSubmission>;
+
+/** The faucet as a payer, and the ledger with the mempool applied. */
+export interface OwnPayer {
+  readonly key: SigningKey;
+  /** Bytes of the faucet's address in hexadecimal. */
+  readonly address: string;
+  readonly available: readonly Coin[];
+  readonly parameters: Parameters;
+  readonly view: LedgerState;
+}
+
+/** A transaction of the devnet's own, and what the ledger says of it. */
+export interface OwnTransaction {
+  readonly txHash: string;
+  readonly submission: Submission;
+}
 
 /** The chain as admission uses it. */
 interface AdmittingChain {
@@ -81,16 +100,33 @@ export class Admission {
   }
 
   /** Pays from the faucet; resolves once the transaction is in the mempool. */
-  pay(targets: readonly PaymentOutput[]): Promise<FaucetPayment> {
+  async pay(targets: readonly PaymentOutput[]): Promise<FaucetPayment> {
+    const done = await this.own((payer) => {
+      const built = buildPayment(payer, targets);
+      return built.ok ? built : faucetEmpty(built.error);
+    });
+    return done.ok ? paymentResult(done.value, this.settings.log) : done;
+  }
+
+  /**
+   * Makes a transaction of the devnet's own with the faucet's coins. `build` sees the ledger with the mempool applied, and
+   * gives the signed transaction. Resolves once that is in the mempool, or refused.
+   */
+  own<E>(
+    build: (payer: OwnPayer) => Result<Uint8Array, E>,
+  ): Promise<Result<OwnTransaction, E | SubmissionUnavailable>> {
     return this.#commits.add((resolve) => ({
       failed: () => resolve(unavailable()),
       run: async () => {
-        const built = this.#payment(targets);
-        if (!built.ok) return { answer: () => resolve(faucetEmpty(built.error)) };
+        const { faucet: { key, address } } = this.settings.genesis;
+        const { coins, mempool: { view }, state: { parameters } } = this.chain.memory();
+        const built = build({ key, address, available: coins.unspent(view.utxo), parameters, view });
+        if (!built.ok) return { answer: () => resolve(built) };
         const cbor = built.value;
         const transaction = scanTransaction(cbor);
         const { row, outcome } = await this.#admit(transaction, cbor);
-        const answer = () => resolve(paymentResult(transaction.hash, outcome, this.settings.log));
+        const answer = () =>
+          resolve(outcome.ok ? ok({ txHash: transaction.hash, submission: outcome.value }) : outcome);
         return { ...(row ? { row } : {}), answer };
       },
     }));
@@ -135,13 +171,5 @@ export class Admission {
       this.chain.departures.add({ hash, cbor, kind: "refused", why: "The ledger refused it", failures: judged.error });
     }
     return { again, outcome: ok({ outcome: "refused", failures: judged.error }) };
-  }
-
-  /** A payment from the faucet's coins, signed. */
-  #payment(targets: readonly PaymentOutput[]): Result<Uint8Array, BalanceFailure> {
-    const { faucet: { key, address } } = this.settings.genesis;
-    const { coins, mempool, state } = this.chain.memory();
-    const available = coins.unspent(mempool.view.utxo);
-    return buildPayment({ key, address, available, parameters: state.parameters }, targets);
   }
 }

@@ -11,7 +11,14 @@ import type { Tip } from "#src/cardano/block.ts";
 import { type Output, parseRefKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
-import { Admission, type AdmissionSettings, type SubmissionResult } from "#src/devnet/blocks/admission.ts";
+import {
+  Admission,
+  type AdmissionSettings,
+  type OwnPayer,
+  type OwnTransaction,
+  type SubmissionResult,
+} from "#src/devnet/blocks/admission.ts";
+import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
 import { type BlockPlan, times } from "#src/devnet/blocks/blockPlan.ts";
 import { ChainMemory, submittedOf } from "#src/devnet/blocks/chainMemory.ts";
 import { underLease } from "#src/devnet/blocks/lease.ts";
@@ -162,6 +169,13 @@ export class DevnetChain {
   /** Pays from the faucet; resolves once the transaction is in the mempool. */
   pay(targets: readonly PaymentOutput[]): Promise<FaucetPayment> {
     return this.#admission.pay(targets);
+  }
+
+  /** Makes a transaction of the devnet's own, as `Admission.own` says. */
+  own<E>(
+    build: (payer: OwnPayer) => Result<Uint8Array, E>,
+  ): Promise<Result<OwnTransaction, E | SubmissionUnavailable>> {
+    return this.#admission.own(build);
   }
 
   /** Whether an output at an address holds this script, in the chain or in the mempool. */

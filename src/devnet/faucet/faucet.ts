@@ -38,13 +38,11 @@ export function faucetEmpty({ message, details }: BalanceFailure): { ok: false; 
 
 /** The result of a submitted payment. */
 export function paymentResult(
-  txHash: string,
-  submitted: Result<Submission, SubmissionUnavailable>,
+  { txHash, submission }: { readonly txHash: string; readonly submission: Submission },
   log: Log,
 ): FaucetPayment {
-  if (!submitted.ok) return submitted;
-  if (submitted.value.outcome === "accepted") return ok({ txHash });
-  const { failures } = submitted.value;
+  if (submission.outcome === "accepted") return ok({ txHash });
+  const { failures } = submission;
   log.error("the ledger rejects a payment of the faucet", { failures });
   return fail("faucet_empty", "The ledger rejects the payment of the faucet.", { failures });
 }

@@ -2,8 +2,10 @@
 import { z } from "zod";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Parameters } from "#src/cardano/parameters.ts";
+import type { ParameterChanges } from "#src/cardano/conway/parameterChanges.ts";
+import { type Parameters, PLUTUS_LANGUAGES } from "#src/cardano/parameters.ts";
 import { parametersFromJson } from "#src/devnet/genesis/parametersJson.ts";
+import { changesOf, protocolParameters } from "#src/ledger/governance/parameters.ts";
 
 const integer = z.union([z.int(), z.bigint()]);
 const amount = integer.refine((value) => value >= 0 && value < 2n ** 63n, "is no amount");
@@ -62,15 +64,29 @@ const overrides = z.strictObject({
   costModels: z.strictObject({ PlutusV1: model, PlutusV2: model, PlutusV3: model }).partial(),
 }).partial();
 
+/** Changes of parameters for a governance action: those of a JSON object. The failure is as of `overrideParameters`. */
+export function namedChanges(base: Parameters, json: Json): Result<ParameterChanges, Failure<"bad_parameters">> {
+  const read = overrides.omit({ protocolVersion: true }).safeParse(json);
+  if (!read.success) return invalid(read.error);
+  const models = Object.keys(read.data.costModels ?? {});
+  const costModels = new Map(
+    [...parametersFromJson(json, base).costModels].filter(([language]) =>
+      models.includes(PLUTUS_LANGUAGES[language] ?? "")
+    ),
+  );
+  const names = Object.keys(read.data) as (keyof typeof read.data)[];
+  return ok(changesOf(protocolParameters({ ...parametersFromJson(json, base), costModels }), names));
+}
+
 /** Replaces parameters by those of a JSON object. The failure lists each unknown name and each invalid value. */
 export function overrideParameters(base: Parameters, json: Json): Result<Parameters, Failure<"bad_parameters">> {
   const read = overrides.safeParse(json);
-  if (!read.success) {
-    const problems = read.error.issues.map(({ path, message }) =>
-      path.length ? `${path.join(".")}: ${message}` : message
-    );
-    return fail("bad_parameters", `The protocol parameters are invalid: ${problems.join("; ")}.`);
-  }
+  if (!read.success) return invalid(read.error);
   const replaced = parametersFromJson(json, base);
   return ok({ ...replaced, costModels: new Map([...base.costModels, ...replaced.costModels]) });
+}
+
+function invalid({ issues }: z.ZodError): Result<never, Failure<"bad_parameters">> {
+  const problems = issues.map(({ path, message }) => path.length ? `${path.join(".")}: ${message}` : message);
+  return fail("bad_parameters", `The protocol parameters are invalid: ${problems.join("; ")}.`);
 }

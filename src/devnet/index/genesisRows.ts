@@ -50,16 +50,11 @@ export function foldGenesis(genesis: Genesis, state: LedgerState): IndexChanges 
 function governanceCertificates({ governance, parameters: { keyDeposit } }: Genesis): GenesisCertificate[] {
   const { dreps = [], delegations = [] } = governance ?? {};
   return [
-    ...dreps.map(({ credential: { kind, hash }, deposit, anchor }): GenesisCertificate => ({
+    ...dreps.map(({ credential, deposit, anchor }): GenesisCertificate => ({
       kind: "drep_register",
-      drep: credentialKey({ kind, hash }),
+      drep: credentialKey(credential),
       deposit,
-      cbor: encode([
-        16,
-        [kind === "key" ? 0 : 1, fromHex(hash)],
-        deposit,
-        anchor ? [anchor.url, fromHex(anchor.hash)] : null,
-      ]),
+      cbor: encodeCertificate({ kind: "register drep", credential, deposit, ...(anchor ? { anchor } : {}) }),
     })),
     ...delegations.flatMap(({ credential, pool, drep }): GenesisCertificate[] => {
       const key = { credential: credentialKey(credential) };

@@ -150,6 +150,70 @@ const RULES: ReadonlyMap<number, ParameterRule> = new Map([
   [33, economic((_, value) => ({ refScriptCostPerByte: ratio(value) }), true)],
 ]);
 
+/** The number of each parameter in the grammar (`protocol_param_update`), by its name here. */
+const NUMBERS: ReadonlyMap<keyof ProtocolParameters, number> = new Map([
+  ["feePerByte", 0],
+  ["feeFixed", 1],
+  ["maxBlockBodySize", 2],
+  ["maxTxSize", 3],
+  ["maxBlockHeaderSize", 4],
+  ["keyDeposit", 5],
+  ["poolDeposit", 6],
+  ["poolRetirementBound", 7],
+  ["desiredPools", 8],
+  ["pledgeInfluence", 9],
+  ["monetaryExpansion", 10],
+  ["treasuryGrowth", 11],
+  ["minPoolCost", 16],
+  ["utxoCostPerByte", 17],
+  ["costModels", 18],
+  ["prices", 19],
+  ["maxTxUnits", 20],
+  ["maxBlockUnits", 21],
+  ["maxValueSize", 22],
+  ["collateralPercentage", 23],
+  ["maxCollateralInputs", 24],
+  ["poolThresholds", 25],
+  ["drepThresholds", 26],
+  ["committeeMinSize", 27],
+  ["committeeMaxTerm", 28],
+  ["govActionLifetime", 29],
+  ["govActionDeposit", 30],
+  ["drepDeposit", 31],
+  ["drepActivity", 32],
+  ["refScriptCostPerByte", 33],
+]);
+
+/** Members of parameters that are lists in the grammar, in its order. */
+const LISTS: readonly (readonly string[])[] = [
+  Object.keys(AT_GENESIS.poolThresholds),
+  Object.keys(AT_GENESIS.drepThresholds),
+  ["memory", "steps"],
+];
+
+/** Changes of parameters, as an action proposes them: those of the names. A hard fork changes the protocol version. */
+export function changesOf(
+  parameters: ProtocolParameters,
+  names: Iterable<Exclude<keyof ProtocolParameters, "protocolVersion">>,
+): ParameterChanges {
+  return new Map(
+    [...names].map((name) => [mustGet(NUMBERS, name), inGrammar(parameters[name])] as const).sort(([a], [b]) => a - b),
+  );
+}
+
+function inGrammar(value: unknown): ParameterValue {
+  if (typeof value === "bigint") return value;
+  if (typeof value === "number") return BigInt(value);
+  if (value instanceof Map) return new Map([...value].map(([language, model]) => [BigInt(language), model]));
+  if (typeof value !== "object" || value === null) throw new TypeError("a parameter is no number and no object");
+  if ("numerator" in value && "denominator" in value) {
+    return value as Ratio;
+  }
+  const names = LISTS.find((list) => list.every((name) => name in value));
+  if (!names) throw new TypeError("a parameter has unknown members");
+  return names.map((name) => inGrammar(Reflect.get(value, name)));
+}
+
 /** Parameters after an enacted action. */
 export function changeParameters(parameters: Parameters, changes: ParameterChanges): ProtocolParameters {
   return [...changes].reduce(

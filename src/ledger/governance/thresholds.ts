@@ -1,5 +1,5 @@
 /** Who votes on which action, and how much of them has to agree (CIP-1694; ledger: `VotingThreshold`). */
-import type { Action } from "#src/cardano/conway/governance.ts";
+import type { Action, Voter } from "#src/cardano/conway/governance.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import { greater, zero } from "#src/ledger/epoch/ratio.ts";
 import {
@@ -25,6 +25,21 @@ export interface ThresholdTerms {
 /** Protocol version 9 is the bootstrap: representatives do not decide yet, and few actions are allowed. */
 export function isBootstrap({ protocolVersion: { major } }: Parameters): boolean {
   return major === 9;
+}
+
+/** Actions that protocol version 9 allows. */
+export const isOfBootstrap = ({ kind }: Action): boolean =>
+  kind === "parameters" || kind === "hard fork" || kind === "info";
+
+/** During the bootstrap representatives vote on information alone, the others on what is allowed. */
+export function votesInBootstrap(role: Voter["role"], action: Action): boolean {
+  return role === "drep" ? action.kind === "info" : isOfBootstrap(action);
+}
+
+/** Whether voters of a role have a say on an action (ledger: `DisallowedVoters`). */
+export function hasSay(role: Voter["role"], action: Action, terms: ThresholdTerms): boolean {
+  if (role === "committee") return action.kind !== "no confidence" && action.kind !== "committee";
+  return role === "drep" || poolThreshold(action, terms) !== "none";
 }
 
 /** Whether an elected member's term runs, and it votes through a hot credential. */

@@ -4,7 +4,7 @@ import type { Credential } from "#src/cardano/address.ts";
 import { as, decodeAll, raw } from "#src/cardano/cbor.ts";
 import type { LedgerFailure, Votes } from "#src/cardano/failure.ts";
 import type { Body } from "#src/cardano/conway/body.ts";
-import type { Action, ActionId, Proposal, Voter } from "#src/cardano/conway/governance.ts";
+import type { Action, ActionId, Proposal } from "#src/cardano/conway/governance.ts";
 import type { ParameterChanges } from "#src/cardano/conway/parameterChanges.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import {
@@ -18,7 +18,7 @@ import {
   voterKey,
 } from "#src/ledger/governance/actions.ts";
 import { protocolParameters } from "#src/ledger/governance/parameters.ts";
-import { isBootstrap, poolThreshold } from "#src/ledger/governance/thresholds.ts";
+import { hasSay, isBootstrap, isOfBootstrap, votesInBootstrap } from "#src/ledger/governance/thresholds.ts";
 import type { Proposed } from "#src/ledger/governance/types.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
@@ -115,10 +115,7 @@ function checkVotes(voters: Body["voters"], registry: Registry, { parameters, ep
       const vote = { voter: { ...credential, role }, action: id };
       if (isBootstrap(parameters) && !votesInBootstrap(role, action)) early.push(vote);
       if (proposed.expiresAfter < epoch) late.push(vote);
-      const hasNoSay = role === "committee"
-        ? action.kind === "no confidence" || action.kind === "committee"
-        : role === "pool" && poolThreshold(action, terms) === "none";
-      if (hasNoSay) disallowed.push(vote);
+      if (!hasSay(role, action, terms)) disallowed.push(vote);
     }
   }
   return [
@@ -130,14 +127,6 @@ function checkVotes(voters: Body["voters"], registry: Registry, { parameters, ep
 }
 
 type VoteList = Votes["votes"][number][];
-
-/** Actions that protocol version 9 allows. */
-const isOfBootstrap = ({ kind }: Action) => kind === "parameters" || kind === "hard fork" || kind === "info";
-
-/** During the bootstrap representatives vote on information alone, the others on what is allowed. */
-function votesInBootstrap(role: Voter["role"], action: Action): boolean {
-  return role === "drep" ? action.kind === "info" : isOfBootstrap(action);
-}
 
 /** The votes of a representative end with its registration. */
 function dropVotes({ certificates }: Body, { votes }: Registry): void {

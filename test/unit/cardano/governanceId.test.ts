@@ -1,7 +1,13 @@
 /** Ids of governance actions and committee credentials: examples of CIP-129, and back. */
 import { describe, expect, it } from "vitest";
 import { toBech32 } from "#src/cardano/bech32.ts";
-import { actionText, committeeText, parseActionId, parseActionText, parseCommitteeText } from "#src/cardano/governanceId.ts";
+import {
+  actionText,
+  committeeText,
+  parseActionId,
+  parseActionText,
+  parseCommitteeText,
+} from "#src/cardano/governanceId.ts";
 
 describe("ids of governance", () => {
   it.each([
@@ -27,7 +33,15 @@ describe("ids of governance", () => {
     for (const text of [actionText(id), `${id.txHash}#65535`, `${id.txHash.toUpperCase()}#65535`]) {
       expect(parseActionId(text), text).toEqual(id);
     }
-    const others = ["", id.txHash, `${id.txHash}#`, `${id.txHash}#65536`, `${id.txHash}#01`, `${id.txHash}#-1`, "drep1"];
+    const others = [
+      "",
+      id.txHash,
+      `${id.txHash}#`,
+      `${id.txHash}#65536`,
+      `${id.txHash}#01`,
+      `${id.txHash}#-1`,
+      "drep1",
+    ];
     for (const text of [...others, `${id.txHash.slice(2)}#0`, `${id.txHash}:0`]) {
       expect(parseActionId(text), text).toBeUndefined();
     }

@@ -37,7 +37,7 @@ describe("help", () => {
     expect(under("devnet")).toBe("tip fund blocks time advance sync next mining epochs rollback reset snapshot");
     const snapshot = commands.find((one) => one.name() === "snapshot");
     expect(snapshot?.commands.map((one) => one.name()).join(" ")).toBe("save list restore delete");
-    expect(under("gov")).toBe("list show");
+    expect(under("gov")).toBe("list show propose voters vote");
     expect(under("key")).toBe("new show");
     const listed = program.createHelp().visibleCommands(program).map((one) => one.name());
     expect(listed).toEqual([

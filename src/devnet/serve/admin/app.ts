@@ -14,6 +14,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import { adminRoutes, type AdminRoutesOptions } from "#src/devnet/serve/admin/admin.ts";
+import { governanceByKeys } from "#src/devnet/serve/admin/governance.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/devnet/serve/admin/ledger.ts";
 import { explorerRoutes, type ExplorerRoutesOptions } from "#src/devnet/serve/explorer/routes.ts";
 import { mountDocs } from "#src/http/docs.ts";
@@ -81,6 +82,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   timeRoutes(app, devnet);
   blockRoutes(app, options);
   outputRoutes(app, options);
+  governanceByKeys(app, devnet);
   if (options.admin) {
     adminRoutes(app, { ...options, ...options.admin });
     testDataRoutes(app, options);

@@ -1,12 +1,13 @@
 /** The devnet's ledger over HTTP: epochs, pools, accounts, and the genesis. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
-import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
+import { isHex, toHex } from "#src/base/bytes.ts";
 import { isObject, type Json, parseJson } from "#src/base/json.ts";
 import * as api from "#src/devnet/api/devnetLedger.ts";
 import { addressText, type NetworkId, parseAddress, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
-import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
+import { fromBech32 } from "#src/cardano/bech32.ts";
 import { walkCertificate } from "#src/cardano/certificates.ts";
+import { poolId } from "#src/cardano/poolId.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
@@ -139,7 +140,7 @@ function accountRoutes(app: OpenAPIHono, { devnet, store: { sql } }: LedgerRoute
       rewards: account?.balance ?? 0n,
       outputs,
       deposit: account?.deposit,
-      pool: account?.pool && poolText(account.pool),
+      pool: account?.pool && poolId(account.pool),
       drep: account?.drep && drepText(account.drep),
     };
   });
@@ -170,7 +171,7 @@ function genesisRoutes(app: OpenAPIHono, { devnet, files }: LedgerRoutesOptions)
     pledge: genesis.pledge,
     accounts: devnetAccounts(genesis.accounts).map((account) => accountText(accountAddress(network, account))),
     accountFunds: genesis.accountFunds,
-    pools: genesis.pools.map(({ id }) => poolText(id)),
+    pools: genesis.pools.map(({ id }) => poolId(id)),
     files: Object.fromEntries(ERAS.map((era) => {
       const name = `${era}-genesis.json`;
       return [era, { hash: hashes.get(name), path: pathOf(name) }];
@@ -198,7 +199,7 @@ function poolView(
   const stake = stakeSnapshots(rows).pools.get(id) ?? { mark: 0n, set: 0n, go: 0n };
   const made = (epoch: number) => blocksOf(rows, epoch).get(id) ?? 0;
   return {
-    id: poolText(id),
+    id: poolId(id),
     hash: id,
     ...namesIn(metadata),
     pledge: stated.pledge,
@@ -219,10 +220,6 @@ function namesIn(metadata: string | undefined): { name?: Json | undefined; ticke
   if (metadata === undefined) return {};
   const json = parseJson(metadata);
   return isObject(json) ? { name: json.name, ticker: json.ticker } : {};
-}
-
-function poolText(id: string): string {
-  return toBech32("pool", fromHex(id));
 }
 
 /** The id that a text names, in hexadecimal. Throws `HttpFailure` 400. */

@@ -1,7 +1,7 @@
 /** Parts that documents of several groups have in common. */
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { toHex } from "#src/base/bytes.ts";
 import { addressText, hexAddressText, type NetworkId, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
-import { toBech32 } from "#src/cardano/bech32.ts";
+import { poolId } from "#src/cardano/poolId.ts";
 import { drepId, parseDrepId } from "#src/cardano/drepId.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
@@ -34,9 +34,7 @@ export function textOfAccount(network: NetworkId, credential: string): string {
 }
 
 /** Text of a pool's id. */
-export function textOfPool(pool: string): string {
-  return toBech32("pool", fromHex(pool));
-}
+export const textOfPool = poolId;
 
 /** Representatives that always exist, as db-sync and Blockfrost write them, by the index's names. */
 const ALWAYS: ReadonlyMap<string, string> = new Map([

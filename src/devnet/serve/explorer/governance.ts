@@ -2,8 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/devnet/api/explorer.ts";
-import { actionText, parseActionText } from "#src/cardano/governanceId.ts";
-import type { ActionId } from "#src/cardano/conway/governance.ts";
+import { actionText, parseActionId } from "#src/cardano/governanceId.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { type ActionRow, readAction, readActions } from "#src/devnet/index/reads/governance.ts";
@@ -75,15 +74,9 @@ export function governanceRoutes(app: OpenAPIHono, { devnet, sql, requireIndex }
     refusals: { 404: "`index_off`, `action_unknown`" },
   }, async ({ params: { id: text } }) => {
     requireIndex();
-    const id = readActionId(text);
+    const id = parseActionId(text);
     const row = id && await readAction(sql, id);
     if (!row) throw new HttpFailure(404, "action_unknown", "No governance action with this id is on the chain.");
     return view(row);
   });
-}
-
-/** The action that a text names; undefined where it names none. */
-function readActionId(text: string): ActionId | undefined {
-  const [, txHash, index] = /^([0-9a-f]{64})#(\d{1,5})$/.exec(text.toLowerCase()) ?? [];
-  return txHash === undefined ? parseActionText(text) : { txHash, index: Number(index) };
 }

@@ -1,0 +1,58 @@
+/** Encodes proposals of governance actions (CDDL `proposal_procedure`). */
+import { fromHex } from "#src/base/bytes.ts";
+import type { Credential } from "#src/cardano/address.ts";
+import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
+import type { Action, ActionId, Proposal } from "#src/cardano/conway/governance.ts";
+import type { ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
+import { encodableAnchor } from "#src/cardano/encodeCertificate.ts";
+import type { Ratio } from "#src/cardano/parameters.ts";
+
+/** CBOR of a proposal. */
+export function encodeProposal(
+  { deposit, account, action, anchor }: Pick<Proposal, "deposit" | "action" | "anchor"> & {
+    /** The reward account that the deposit returns to, its bytes in hexadecimal. */
+    readonly account: string;
+  },
+): Uint8Array {
+  return encode([deposit, fromHex(account), encodableAction(action), encodableAnchor(anchor)]);
+}
+
+function encodableAction(action: Action): Encodable {
+  const previous = "previous" in action && action.previous ? idOf(action.previous) : null;
+  switch (action.kind) {
+    case "parameters": {
+      const changes = new Map(
+        [...action.changes].sort(([a], [b]) => a - b).map(([number, of]) => [number, valueOf(of)]),
+      );
+      return [0, previous, changes, hashOrNull(action.policy)];
+    }
+    case "hard fork":
+      return [1, previous, [action.version.major, action.version.minor]];
+    case "treasury": {
+      const payments = action.payments.map(([{ hex }, lovelace]): [Encodable, Encodable] => [fromHex(hex), lovelace]);
+      return [2, new Map(payments), hashOrNull(action.policy)];
+    }
+    case "no confidence":
+      return [3, previous];
+    case "committee": {
+      const added = action.added.map(({ member, until }): [Encodable, Encodable] => [credentialOf(member), until]);
+      return [4, previous, new Tagged(258, action.removed.map(credentialOf)), new Map(added), ratioOf(action.quorum)];
+    }
+    case "constitution":
+      return [5, previous, [encodableAnchor(action.anchor), hashOrNull(action.script)]];
+    default:
+      return [6];
+  }
+}
+
+const idOf = ({ txHash, index }: ActionId): Encodable => [fromHex(txHash), index];
+const hashOrNull = (hash: string | undefined): Encodable => hash === undefined ? null : fromHex(hash);
+const credentialOf = ({ kind, hash }: Credential): Encodable => [kind === "key" ? 0 : 1, fromHex(hash)];
+const ratioOf = ({ numerator, denominator }: Ratio): Encodable => new Tagged(30, [numerator, denominator]);
+
+function valueOf(value: ParameterValue): Encodable {
+  if (typeof value === "bigint") return value;
+  if (value instanceof Map) return new Map([...value].map(([language, model]) => [language, [...model]]));
+  if ("numerator" in value) return ratioOf(value);
+  return [...value as readonly ParameterValue[]].map(valueOf);
+}
