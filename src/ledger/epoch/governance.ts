@@ -2,7 +2,8 @@
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { GOVERNANCE, governanceOf, proposalOf } from "#src/ledger/governance/actions.ts";
 import { enact, type EnactState, ended } from "#src/ledger/governance/enact.ts";
-import { type Election, ratify } from "#src/ledger/governance/ratify.ts";
+import type { Election } from "#src/ledger/governance/count.ts";
+import { ratify } from "#src/ledger/governance/ratify.ts";
 import type { Proposed } from "#src/ledger/governance/types.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { credentialKey, type Pots } from "#src/ledger/state.ts";

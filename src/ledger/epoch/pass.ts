@@ -39,10 +39,13 @@ export interface EpochDelta extends RegistryChanges {
   readonly rewards: readonly Reward[];
 }
 
+/** What a boundary depends on beside the state. */
+export type BoundaryTerms = EpochTerms & { readonly hardFork?: HardFork | undefined };
+
 /** Ends the epoch of a state: gives what that changes, to be applied with `applyEpoch`; the state stays as it is. */
 export function passEpoch(
   state: LedgerState,
-  { hardFork, ...terms }: EpochTerms & { readonly hardFork?: HardFork | undefined },
+  { hardFork, ...terms }: BoundaryTerms,
 ): EpochDelta {
   const { parameters, epoch: ending, pots } = state;
   const epoch = ending + 1;
