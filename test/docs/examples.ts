@@ -60,6 +60,7 @@ async function recordGovernance(record: RecordExample): Promise<void> {
   const action = { kind: "parameters", changes: { desiredPools: 400 } };
   const { id } = await record("POST /governance/actions", {}, { action });
   await record("POST /governance/votes", {}, { action: id, vote: "yes", as: ["drep"] });
+  await record("GET /governance", {});
 }
 
 async function recordSigner({ signer }: Arbor, record: RecordExample): Promise<void> {

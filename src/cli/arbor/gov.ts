@@ -21,6 +21,31 @@ function stateOf({ ratified, enacted, expired, dropped, lastEpoch }: GovernanceA
 
 const tally = ({ yes, no, abstain }: GovernanceAction["votes"]["drep"]) => `${yes} yes, ${no} no, ${abstain} abstain`;
 
+const NEXT = {
+  enacted: "it takes force",
+  dropped: "it ends",
+  ratified: "it is ratified",
+  expired: "it expires",
+  open: "nothing",
+} as const;
+
+/** How an open action stands: what agrees against what is needed, and what the next boundary brings. */
+function standingLines(standing: GovernanceAction["standing"]): [string, string][] {
+  if (!standing) return [];
+  const line = ({ yes, all, threshold, reached }: typeof standing.drep, unit: (amount: number | bigint) => string) => {
+    if (threshold === "none") return "no say";
+    const needed = threshold === "never" ? "cannot pass" : `needs ${threshold.numerator}/${threshold.denominator}`;
+    return `${unit(yes)} of ${unit(all)}, ${needed}: ${reached ? "reached" : "not reached"}`;
+  };
+  const ada = (lovelace: number | bigint) => `${BigInt(lovelace) / 1_000_000n} ada`;
+  return [
+    ["stake of representatives", line(standing.drep, ada)],
+    ["stake of pools", line(standing.pool, ada)],
+    ["members", line(standing.committee, String)],
+    ["at the next boundary", NEXT[standing.next]],
+  ];
+}
+
 /** Adds `arbor gov` with all of its commands. */
 export function govCommands(program: Command): void {
   const parent = program.command("gov").description("governance actions of the devnet")
@@ -62,6 +87,7 @@ export function govCommands(program: Command): void {
       ["pools", tally(action.votes.pool)],
       ["committee", tally(action.votes.committee)],
       ["document", action.anchor.url],
+      ...standingLines(action.standing),
     ]);
   });
 

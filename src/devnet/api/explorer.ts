@@ -150,6 +150,25 @@ export const liveEvents = z.string().meta({
 });
 
 const tally = z.object({ yes: z.int(), no: z.int(), abstain: z.int() });
+const share = z.object({ numerator: z.int(), denominator: z.int() });
+const roleStanding = z.object({
+  yes: z.int().describe("What agrees: lovelace, or members of the committee."),
+  all: z.int().describe("What counts: neither abstaining nor inactive."),
+  threshold: z.union([share, z.enum(["none", "never"])]).describe(
+    "The share that has to agree; `none`: these voters have no say, `never`: it cannot pass.",
+  ),
+  reached: z.boolean(),
+});
+const nextStep = z.enum(["enacted", "dropped", "ratified", "expired", "open"]).describe(
+  "What the next boundary does: `enacted` and `dropped` carry out what the last one decided; `ratified` and `expired` are " +
+    "decided there if nothing changes before; `open` waits.",
+);
+export const standing = z.object({
+  committee: roleStanding,
+  drep: roleStanding,
+  pool: roleStanding,
+  next: nextStep,
+}).meta({ id: "GovernanceStanding", description: "How an open action stands, as if the epoch ended now." });
 export const governanceAction = z.object({
   id: z.string().describe("`gov_action1…`"),
   ...outputRef,
@@ -171,11 +190,32 @@ export const governanceAction = z.object({
   votes: z.object({ committee: tally, drep: tally, pool: tally }).describe(
     "Number of voters by their last votes, by role.",
   ),
+  standing: standing.optional().describe("Absent where the action has ended."),
 }).meta({ id: "GovernanceAction" });
 export const governanceActions = z.object({
   actions: z.array(governanceAction).describe("Newest first."),
   next: z.int().optional().describe("The value of `page` for the next page; absent on the last one."),
 }).meta({ id: "GovernanceActions" });
+
+export const governanceState = z.object({
+  epoch: z.int(),
+  protocolVersion: z.string(),
+  constitution: z.object({ url: z.string(), hash, script: hash.optional() }),
+  committee: z.object({
+    quorum: share.optional().describe("Absent after a motion of no confidence."),
+    members: z.array(z.object({
+      cold: z.string().describe("`cc_cold1…`"),
+      hot: z.string().optional().describe("`cc_hot1…`, where one is authorized"),
+      until: z.int().describe("Last epoch of the term."),
+      state: z.enum(["in office", "without a hot key", "resigned", "expired"]),
+    })),
+  }),
+  treasury: lovelace,
+  dormant: z.int().describe("Epochs without an action, by which representatives count longer."),
+  next: z.array(z.object({ id: z.string().describe("`gov_action1…`"), kind: z.string(), step: nextStep })).describe(
+    "Open actions, and what the next boundary does to them.",
+  ),
+}).meta({ id: "GovernanceState" });
 
 export const searchHit = z.object({
   kind: z.enum([

@@ -76,6 +76,8 @@ function partsOf(
       return [{ kind: "drep_deregister", drep: credentialKey(certificate.credential), deposit: -certificate.refund }];
     case "update drep":
       return [{ kind: "drep_update", drep: credentialKey(certificate.credential) }];
+    case "authorize":
+      return [{ kind: "committee_authorize", drep: credentialKey(certificate.cold) }];
     default:
       return [];
   }

@@ -31,9 +31,11 @@ export interface CertificateRow extends TransactionPlace {
     | "retire"
     | "drep_register"
     | "drep_update"
-    | "drep_deregister";
+    | "drep_deregister"
+    | "committee_authorize";
   readonly credential?: string;
   readonly pool?: string;
+  /** A representative; of `committee_authorize` the cold credential of the member. */
   readonly drep?: string;
   readonly epoch?: number;
   readonly deposit?: bigint;

@@ -40,6 +40,7 @@ export interface Standing {
  * which takes as long as a boundary.
  */
 export function standings(state: LedgerState, terms: BoundaryTerms): Map<string, Standing> {
+  if (inOrder(state.proposals).length === 0) return new Map();
   const delta = passEpoch(state, terms);
   const after = overlay(state);
   applyEpoch(after, delta);

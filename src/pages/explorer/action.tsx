@@ -1,12 +1,13 @@
 /** A governance action: what it proposes, and who voted on it. */
-import { Ada } from "../kit/amounts.tsx";
+import { Ada, count } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Badge, Facts, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
+import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
 import { get, type GovernanceAction, part } from "./api.ts";
-import { ActionState, Tally } from "./governance.tsx";
+import { ActionState, NEXT_STEPS, Tally } from "./governance.tsx";
 import { Linked, Ref, VoteBadge } from "./links.tsx";
 import { transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Thing, useIndexPages } from "./lists.tsx";
@@ -49,6 +50,7 @@ function Whole({ action }: { readonly action: GovernanceAction }) {
         </Stat>
       </Stats>
       <div class="column parts">
+        {action.standing && <StandingPanel standing={action.standing} />}
         <Panel title="What it proposes">
           {Object.keys(members).length > 0
             ? <Members of={members} />
@@ -87,6 +89,50 @@ function Whole({ action }: { readonly action: GovernanceAction }) {
       </div>
     </>
   );
+}
+
+type Standing = NonNullable<GovernanceAction["standing"]>;
+type RoleStanding = Standing["drep"];
+
+/** Votes by stake against their thresholds, and what the next boundary brings. */
+function StandingPanel({ standing }: { readonly standing: Standing }) {
+  return (
+    <Panel title="How it stands" aside={<Badge>at the next boundary: {NEXT_STEPS[standing.next]}</Badge>}>
+      <Table
+        caption="Votes against what is needed, as if the epoch ended now"
+        rows={["drep", "pool", "committee"] as const}
+        keyOf={(role) => role}
+        empty=""
+        columns={[
+          { title: "Voters", cell: (role) => ROLE_NAMES[role] },
+          { title: "Agree", align: "right", cell: (role) => <Weight role={role} of={standing[role].yes} /> },
+          { title: "Of", align: "right", cell: (role) => <Weight role={role} of={standing[role].all} /> },
+          { title: "Share", align: "right", cell: (role) => shareText(standing[role]) },
+          { title: "Needed", align: "right", cell: (role) => neededText(standing[role]) },
+          {
+            title: "State",
+            cell: (role) => {
+              const { threshold, reached } = standing[role];
+              if (threshold === "none") return <span class="note">no say</span>;
+              return <Badge tone={reached ? "good" : "quiet"}>{reached ? "reached" : "not reached"}</Badge>;
+            },
+          },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Weight({ role, of }: { readonly role: "drep" | "pool" | "committee"; readonly of: RoleStanding["yes"] }) {
+  return role === "committee" ? <>{count(Number(of))}</> : <Ada lovelace={of} />;
+}
+
+const percent = (part: number) => `${Math.round(part * 1_000) / 10} %`;
+const shareText = ({ yes, all }: RoleStanding) => Number(all) === 0 ? "" : percent(Number(yes) / Number(all));
+
+function neededText({ threshold }: RoleStanding): string {
+  if (threshold === "none") return "";
+  return threshold === "never" ? "it cannot pass" : percent(threshold.numerator / threshold.denominator);
 }
 
 interface Vote {

@@ -20,6 +20,7 @@ export type ScriptRuns = z.infer<typeof api.scriptRuns>;
 export type SearchHit = z.infer<typeof api.searchHit>;
 export type SearchAnswer = z.infer<typeof api.searchAnswer>;
 export type GovernanceAction = z.infer<typeof api.governanceAction>;
+export type GovernanceState = z.infer<typeof api.governanceState>;
 export type GovernanceActions = z.infer<typeof api.governanceActions>;
 export type Tip = z.infer<typeof devnet.tip>;
 export type Network = z.infer<typeof devnet.network>;

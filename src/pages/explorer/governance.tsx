@@ -1,29 +1,50 @@
 /** Governance: actions, representatives, and votes of the constitutional committee. */
 import { Ada, count } from "../kit/amounts.tsx";
-import { usePages } from "../kit/data.tsx";
-import { Badge, Heading } from "../kit/parts.tsx";
+import { useData, usePages } from "../kit/data.tsx";
+import { Id } from "../kit/Id.tsx";
+import { Badge, Facts, Heading, Panel } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { Pager, Table } from "../kit/Table.tsx";
 import { Ago } from "../kit/time.tsx";
-import { get, type GovernanceAction, type GovernanceActions } from "./api.ts";
+import { get, type GovernanceAction, type GovernanceActions, type GovernanceState } from "./api.ts";
 import { Ref, VoteBadge } from "./links.tsx";
 import { transactionColumn } from "./indexTables.tsx";
 import { IndexTable, Parts, Thing, useIndexPages } from "./lists.tsx";
 import { moment } from "./live.ts";
 import { ACTION_NAMES, pageOf } from "./names.ts";
 
-const TABS = [["", "Actions"], ["representatives", "Representatives (DReps)"], ["committee", "Committee"]] as const;
+const TABS = [
+  ["", "Actions"],
+  ["representatives", "Representatives (DReps)"],
+  ["committee", "Committee"],
+  ["force", "In force"],
+] as const;
+
+const useGovernance = () =>
+  useData((signal) => get<GovernanceState>("/governance", signal), [moment.value], { keep: true });
+
+/** What the next boundary does to an action, in words. */
+export const NEXT_STEPS: Readonly<Record<GovernanceState["next"][number]["step"], string>> = {
+  enacted: "takes force",
+  dropped: "ends",
+  ratified: "is ratified",
+  expired: "expires",
+  open: "stays open",
+};
 
 export function GovernanceView({ query }: ViewProps) {
   const tab = query.get("tab") ?? "";
   return (
     <>
       <Heading title="Governance">Governance</Heading>
-      <p class="note subject">
-        This devnet records proposals and votes. It enacts nothing, and no action ends: votes have no effect here.
-      </p>
       <Parts label="Parts of governance" at="/governance" tab={tab} tabs={TABS}>
-        {tab === "representatives" ? <Representatives /> : tab === "committee" ? <CommitteeVotes /> : <Actions />}
+        {tab === "representatives"
+          ? <Representatives />
+          : tab === "committee"
+          ? <CommitteeTab />
+          : tab === "force"
+          ? <InForce />
+          : <ActionsTab />}
       </Parts>
     </>
   );
@@ -47,6 +68,69 @@ export function Tally({ of: { yes, no, abstain } }: { readonly of: GovernanceAct
       {no > 0 && <Badge tone="bad">{`${count(no)} no`}</Badge>}
       {abstain > 0 && <Badge>{`${count(abstain)} abstain`}</Badge>}
     </span>
+  );
+}
+
+function ActionsTab() {
+  return (
+    <>
+      <NextBoundary />
+      <Actions />
+    </>
+  );
+}
+
+/** What the next boundary does to open actions. */
+function NextBoundary() {
+  const data = useGovernance();
+  const steps = data.value?.next.filter(({ step }) => step !== "open") ?? [];
+  if (!data.value || data.value.next.length === 0) return null;
+  const epoch = data.value.epoch + 1;
+  return (
+    <Panel title={`When epoch ${epoch} begins`}>
+      {steps.length === 0
+        ? <p class="note">Nothing changes by the votes of now. What is ratified there takes force one epoch later.</p>
+        : (
+          <ul class="steps">
+            {steps.map(({ id, kind, step }) => (
+              <li key={id}>
+                <a href={hrefOf(pageOf("action", id))}>{ACTION_NAMES[kind as keyof typeof ACTION_NAMES] ?? kind}</a>
+                {" "}
+                {NEXT_STEPS[step]}
+              </li>
+            ))}
+          </ul>
+        )}
+    </Panel>
+  );
+}
+
+/** Constitution, protocol version and treasury. */
+function InForce() {
+  return (
+    <Thing data={useGovernance()} what="state of governance" rows={5}>
+      {({ constitution, protocolVersion, treasury, dormant, epoch }) => (
+        <Facts
+          pairs={[
+            [
+              "Constitution",
+              constitution.url === "" ? <span class="note">none</span> : <bdi class="url">{constitution.url}</bdi>,
+            ],
+            ["Its hash", <Id value={constitution.hash} name="hash of the constitution" />],
+            [
+              "Guardrails script",
+              constitution.script === undefined
+                ? <span class="note">none</span>
+                : <Ref kind="script" id={constitution.script} />,
+            ],
+            ["Protocol version", protocolVersion],
+            ["Treasury", <Ada lovelace={treasury} />],
+            ["Epoch", String(epoch)],
+            ["Epochs without an action", String(dormant)],
+          ]}
+        />
+      )}
+    </Thing>
   );
 }
 
@@ -146,12 +230,57 @@ interface CommitteeVote {
   readonly block_time: number;
 }
 
+function CommitteeTab() {
+  return (
+    <>
+      <Committee />
+      <CommitteeVotes />
+    </>
+  );
+}
+
+function Committee() {
+  return (
+    <Thing data={useGovernance()} what="committee" rows={3}>
+      {({ committee: { quorum, members } }) => (
+        <>
+          <p class="note about">
+            {quorum === undefined
+              ? "The committee was dismissed by a motion of no confidence."
+              : members.length === 0
+              ? "There is no constitutional committee: nothing waits for it."
+              : `${quorum.numerator} of ${quorum.denominator} must agree, of those in office that do not abstain.`}
+          </p>
+          {members.length > 0 && (
+            <Table
+              caption="Members of the committee"
+              rows={members}
+              keyOf={({ cold }) => cold}
+              empty=""
+              columns={[
+                { title: "Member", width: "34%", cell: ({ cold }) => <Id value={cold} name="member" /> },
+                {
+                  title: "Hot key",
+                  width: "34%",
+                  cell: ({ hot }) => hot === undefined ? "" : <Id value={hot} name="hot key" />,
+                },
+                {
+                  title: "State",
+                  cell: ({ state }) => <Badge tone={state === "in office" ? "good" : "warn"}>{state}</Badge>,
+                },
+                { title: "Until", cell: ({ until }) => `epoch ${until}` },
+              ]}
+            />
+          )}
+        </>
+      )}
+    </Thing>
+  );
+}
+
 function CommitteeVotes() {
   return (
     <>
-      <p class="note about">
-        This devnet has no constitutional committee. Votes of proposed members with an authorized hot key are listed.
-      </p>
       <IndexTable
         pages={useIndexPages<CommitteeVote>("/governance/committee/votes", [moment.value], { order: "desc" })}
         caption="Votes of committee members, newest first"

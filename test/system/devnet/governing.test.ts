@@ -9,6 +9,7 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { devnetAccounts, governanceKeys } from "#src/devnet/genesis/accounts.ts";
 import { devkitParametersAt } from "#src/devnet/genesis/yaciDevkit.ts";
 import { devnetApp } from "#src/devnet/serve/admin/app.ts";
+import { blockfrostApp } from "#src/devnet/serve/blockfrost/app.ts";
 import type { DevnetOptions } from "#src/devnet/options.ts";
 import { serve } from "#src/http/serve.ts";
 import { governanceOf } from "#src/ledger/governance/actions.ts";
@@ -36,7 +37,10 @@ const start = (options: DevnetOptions = {}) =>
   );
 
 /** Runs `arbor gov` against a devnet; what it prints as JSON. */
-async function withCli(devnet: Devnet, work: (gov: Gov) => Promise<void>): Promise<void> {
+async function withCli(
+  devnet: Devnet,
+  work: (gov: Gov, read: (path: string) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
   const { store, rows: port } = world;
   const run = () => Promise.reject(new Error("no script runs"));
   const explorer = { builders: { run }, pages: PAGES, index: true, wallet: false };
@@ -48,7 +52,7 @@ async function withCli(devnet: Devnet, work: (gov: Gov) => Promise<void>): Promi
       const { stdout, stderr, code } = await runCli(["--json", "--devnet", url, "gov", ...args]);
       if (code !== 0) return { refused: stderr };
       return parseJson(stdout) as GovOutput;
-    });
+    }, async (path) => parseJson(await (await app.request(path)).text()));
   } finally {
     await listener.stop();
   }
@@ -56,7 +60,8 @@ async function withCli(devnet: Devnet, work: (gov: Gov) => Promise<void>): Promi
 
 interface GovOutput {
   readonly id?: string;
-  readonly voters?: readonly { readonly role: string }[];
+  readonly voters?: readonly { readonly role: string; readonly id: string }[];
+  readonly standing?: { readonly drep: { readonly all: number } };
   readonly refused?: string;
 }
 type Gov = (...args: string[]) => Promise<GovOutput>;
@@ -162,6 +167,83 @@ test("a devnet like Yaci DevKit runs its guardrails script for a proposal", asyn
     expect(new Set(voters?.map(({ role }) => role))).toEqual(new Set(["drep", "committee"]));
     await carryOut(devnet, gov, "parameters", '{"desiredPools":77}');
     expect(await devnet.query(({ parameters }) => parameters.desiredPools)).toBe(77);
+  });
+});
+
+test("how an action stands by stake, and what the next boundary does, is shown before it comes", async () => {
+  const devnet = await start({ accountFunds: 20_000n * ada });
+  await withCli(devnet, async (gov, read) => {
+    const { id } = await gov("propose", "parameters", '{"maxTxSize":16000}');
+    await makeBlock(devnet);
+    const { voters } = await gov("voters");
+    await gov("vote", id!, "yes", "--as", voters![0]!.id, "committee");
+    await makeBlock(devnet);
+    const share = (numerator: number, denominator: number) => ({ numerator, denominator });
+    const deposits = 100_000_000_000;
+    // the deposit counts for the account that it returns to, which is that of one of the two
+    const standing = (await gov("show", id!)).standing!;
+    expect(standing).toMatchObject({
+      committee: { yes: 3, all: 3, threshold: share(2, 3), reached: true },
+      drep: { all: 2 * 20_000_000_000 + deposits, threshold: share(67, 100) },
+      pool: { yes: 0, threshold: share(51, 100), reached: false },
+      next: "open",
+    });
+    await gov("vote", id!, "yes");
+    await makeBlock(devnet);
+    expect((await gov("show", id!)).standing).toMatchObject({
+      drep: { yes: standing.drep.all, reached: true },
+      pool: { reached: true },
+      next: "ratified",
+    });
+    expect(await read("/governance")).toMatchObject({
+      committee: { quorum: share(2, 3), members: [0, 1, 2].map(() => ({ state: "in office", until: 1_000_000 })) },
+      next: [{ id, kind: "parameters", step: "ratified" }],
+    });
+    valueOf(await devnet.enterNextEpoch(0));
+    expect((await gov("show", id!)).standing).toMatchObject({ next: "enacted" });
+    valueOf(await devnet.enterNextEpoch(0));
+    expect((await gov("show", id!)).standing).toBeUndefined();
+    expect(await read("/governance")).toMatchObject({ next: [] });
+  });
+});
+
+test("Blockfrost's committee is the ledger's, and its votes are found by hot and cold credentials", async () => {
+  const devnet = await start();
+  const app = blockfrostApp({
+    devnet,
+    store: world.store,
+    measure: () => Promise.reject(new Error("no script is measured")),
+    log: silentLog,
+  });
+  const get = async (path: string) => parseJson(await (await app.request(`/api/v0/governance${path}`)).text());
+  const keys = governanceKeys(1);
+  const [cold, hot] = (["cold", "hot"] as const).map((of) => committeeText(of, { kind: "key", hash: keys[of].hash }));
+  await withCli(devnet, async (gov) => {
+    expect(await get("/committee")).toMatchObject({
+      gov_action_id: null,
+      is_dissolved: false,
+      quorum: { numerator: 2, denominator: 3 },
+      members: expect.arrayContaining([{
+        cc_cold_id: cold,
+        cc_cold_hex: keys.cold.hash,
+        cc_cold_has_script: false,
+        cc_hot_id: hot,
+        cc_hot_hex: keys.hot.hash,
+        cc_hot_has_script: false,
+        status: "authorized",
+        expiration_epoch: 1_000_000,
+      }]),
+    });
+    for (const drep of ["drep_always_abstain", "drep_always_no_confidence"]) {
+      expect(await get(`/dreps/${drep}`)).toMatchObject({ drep_id: drep, amount: "0", retired: false });
+    }
+    const { id } = await gov("propose", "info");
+    await gov("vote", id!, "abstain", "--as", hot!);
+    await makeBlock(devnet);
+    const vote = { voter_hot_id: hot, proposal_id: id, vote: "abstain" };
+    for (const  of of[hot, cold]) expect(await get(`/committee/${of}/votes`)).toMatchObject([vote]);
+    await carryOut(devnet, gov, "no-confidence");
+    expect(await get("/committee")).toMatchObject({ is_dissolved: true, members: [] });
   });
 });
 

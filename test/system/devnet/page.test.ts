@@ -508,6 +508,10 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await heading(page, "Change of parameters");
     await panel(page, "What it proposes").getByText("min_fee_a").waitFor();
     await panel(page, "Details").getByText("https://example.com/document").waitFor();
+    const standing = page.getByRole("table", { name: /^Votes against what is needed/ });
+    await standing.getByText("75 %", { exact: true }).waitFor();
+    expect(await standing.getByText("not reached").count()).toBeGreaterThan(0);
+    await panel(page, "How it stands").getByText("at the next boundary: stays open").waitFor();
     const votes = page.getByRole("table", { name: /^Votes on the action/ });
     await votes.getByText("replaced").waitFor();
     expect(await votes.locator(".badge.bad").count()).toBe(1);
@@ -523,6 +527,10 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await panel(page, "Details").locator('a[href^="#/tx/"]').click();
     await panel(page, "Proposals").getByRole("link", { name: "Votes on it" }).click();
     await heading(page, "Change of parameters");
+    await at(page, "/governance?tab=committee");
+    await page.getByText("There is no constitutional committee").waitFor();
+    await at(page, "/governance?tab=force");
+    await page.getByText("Guardrails script").waitFor();
     const search = page.getByRole("searchbox");
     for (const [text, name] of [[drep, "Representative"], [id, "Change of parameters"]] as const) {
       await search.fill(text);
@@ -548,6 +556,8 @@ describe.skipIf(browser === undefined)("the explorer", () => {
       "/epochs",
       `/asset/${unit}`,
       "/governance",
+      "/governance?tab=committee",
+      "/governance?tab=force",
       `/action/${id}`,
       `/representative/${drep}`,
       "/search?q=1",

@@ -139,6 +139,13 @@ export async function readRepresentativeUpdates(
     order by height ${order}, tx_index ${order}, cert_index ${order} ${limits(sql, page)}`;
 }
 
+/** CBOR of the certificates by which a member of the committee authorized hot keys, by its cold credential's key. */
+export async function readAuthorizations(sql: Queries, cold: string): Promise<Uint8Array[]> {
+  const rows = await sql<{ cbor: Uint8Array }[]>`
+    select cbor from devnet_index_certificate where kind = 'committee_authorize' and drep = ${cold}`;
+  return rows.map(({ cbor }) => cbor);
+}
+
 /** A governance action. */
 export interface ActionRow {
   readonly tx_hash: string;
@@ -146,6 +153,8 @@ export interface ActionRow {
   readonly kind: string;
   /** Epoch in which it was proposed. */
   readonly epoch: number;
+  /** Epochs after that in which it is voted on; null: as many as the genesis says. */
+  readonly lifetime: number | null;
   readonly cbor: Uint8Array;
   readonly height: bigint;
   readonly slot: bigint;
@@ -170,7 +179,9 @@ const actions = (sql: Queries): Fragment =>
     select coalesce(json_agg(json_build_object('role', role, 'vote', vote, 'count', count) order by role, vote), '[]') from (
       select role, vote, count(*)::int as count
       from (${counted(sql, sql`action_tx = of.tx_hash and action_index = of.index`)}) last
-      group by role, vote) sums) as votes, outcome.*
+      group by role, vote) sums) as votes, outcome.*,
+    (select (parameters->>'govActionLifetime')::int from devnet_index_epoch begun
+      where begun.epoch <= of.epoch order by begun.epoch desc limit 1) as lifetime
   from devnet_index_proposal of join devnet_block block on block.height = of.height
   left join lateral (
     select max(epoch) filter (where outcome = 'ratified') as ratified, max(epoch) filter (where outcome = 'enacted') as enacted,
@@ -207,14 +218,16 @@ export interface CastVote extends Pick<VoteRow, "tx_hash" | "vote_index" | "role
 /** Which votes. */
 export type VoteFilter =
   | { readonly action: ActionId }
-  | { readonly role: VoteRow["role"]; readonly voter?: string | undefined };
+  | { readonly role: VoteRow["role"]; readonly voters?: readonly string[] | undefined };
 
 /** Votes in the order of the chain. */
 export async function readVotes(sql: Queries, filter: VoteFilter, page: Page): Promise<CastVote[]> {
   const order = direction(sql, page);
   const chosen = "action" in filter
     ? sql`of.action_tx = ${filter.action.txHash} and of.action_index = ${filter.action.index}`
-    : sql`of.role = ${filter.role} and ${filter.voter === undefined ? sql`true` : sql`of.voter = ${filter.voter}`}`;
+    : sql`of.role = ${filter.role} and ${
+      filter.voters === undefined ? sql`true` : sql`of.voter = any(${sql.array([...filter.voters])}::text[])`
+    }`;
   return await sql<CastVote[]>`
     select of.tx_hash, of.vote_index, of.role, of.voter, of.vote, of.action_tx, of.action_index, of.url, of.url_hash,
       of.height, block.slot, action.kind, not exists (

@@ -4,6 +4,7 @@
  * Assumptions: everything that is answered is public, and what can be changed here (submitting a transaction) needs
  * signatures; so pages of every origin may call it. A project id is accepted and ignored.
  */
+import { committeeOperations } from "#src/devnet/serve/blockfrost/committee.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Log } from "#src/base/log.ts";
@@ -15,11 +16,7 @@ import { accountHoldingOperations, accountOperations } from "#src/devnet/serve/b
 import { blockfrostDocument } from "#src/devnet/serve/blockfrost/document.ts";
 import { epochContentOperations, epochOperations } from "#src/devnet/serve/blockfrost/epochs.ts";
 import { evaluateOperations } from "#src/devnet/serve/blockfrost/evaluate.ts";
-import {
-  committeeOperations,
-  proposalOperations,
-  representativeOperations,
-} from "#src/devnet/serve/blockfrost/governance.ts";
+import { proposalOperations, representativeOperations } from "#src/devnet/serve/blockfrost/governance.ts";
 import { healthOperations } from "#src/devnet/serve/blockfrost/health.ts";
 import { mempoolOperations } from "#src/devnet/serve/blockfrost/mempool.ts";
 import { metadataOperations } from "#src/devnet/serve/blockfrost/metadata.ts";

@@ -10,7 +10,7 @@ import { fromBech32 } from "#src/cardano/bech32.ts";
 import { decodeAll } from "#src/cardano/cbor.ts";
 import { walkCertificate } from "#src/cardano/certificates.ts";
 import { type ActionId, type Proposal, readProposal } from "#src/cardano/conway/governance.ts";
-import { actionText, committeeText, parseActionText, parseCommitteeText } from "#src/cardano/governanceId.ts";
+import { actionText, committeeText, parseActionText } from "#src/cardano/governanceId.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import {
@@ -30,7 +30,6 @@ import { atOneState, type Page } from "#src/devnet/index/reads/page.ts";
 import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import {
   representativeOf,
-  secondsOf,
   textOfAccount,
   textOfPool,
   textOfRepresentative,
@@ -44,54 +43,13 @@ import {
   treasuryPayments,
 } from "#src/devnet/serve/blockfrost/proposalDocuments.ts";
 import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
-import { credentialKey, parseCredentialKey } from "#src/ledger/state.ts";
+import { parseCredentialKey } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Documents of others are not read. */
 const UNREAD = { code: "CONNECTION_ERROR", message: "The devnet reads no documents from the internet." };
 const ROLES = { committee: "constitutional_committee", drep: "drep", pool: "spo" } as const;
 const BOOLEANS = ["true", "false"];
-
-/** The operations about the constitutional committee. */
-export function committeeOperations({ devnet: { genesis }, store: { sql } }: BlockfrostService): Operation[] {
-  const committeeVote = (vote: CastVote) => ({
-    tx_hash: vote.tx_hash,
-    voter_hot_id: voterText(vote),
-    proposal_id: actionText({ txHash: vote.action_tx, index: vote.action_index }),
-    proposal_tx_hash: vote.action_tx,
-    proposal_index: vote.action_index,
-    governance_type: ACTION_TYPES[vote.kind ?? ""] ?? ACTION_TYPES.info,
-    vote: vote.vote,
-    metadata_url: vote.url,
-    metadata_hash: vote.url_hash,
-    block_height: Number(vote.height),
-    block_time: secondsOf(genesis, vote.slot),
-  });
-
-  return [
-    get("/governance/committee", async () => ({
-      gov_action_id: null,
-      proposal_tx_hash: null,
-      proposal_index: null,
-      is_dissolved: false,
-      quorum: { numerator: 0, denominator: 1 },
-      members: [],
-    })),
-    list(
-      "/governance/committee/votes",
-      "ordered",
-      async (_, { page }) => (await readVotes(sql, { role: "committee" }, page)).map(committeeVote),
-    ),
-    list("/governance/committee/{cc_id}/votes", "ordered", async ({ cc_id }, { page }) => {
-      const read = parseCommitteeText(cc_id);
-      if (!read) throw malformed.committee();
-      // no hot key is authorized by a member of a committee that does not exist
-      if (read.of === "cold") return [];
-      const votes = await readVotes(sql, { role: "committee", voter: credentialKey(read.credential) }, page);
-      return votes.map(committeeVote);
-    }),
-  ];
-}
 
 /** The operations about representatives. */
 export function representativeOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
@@ -100,7 +58,7 @@ export function representativeOperations({ devnet: { genesis }, store }: Blockfr
     const drep = representativeOf(text);
     if (drep === undefined) throw malformed.representative();
     return atOneState(store, async (sql) => {
-      const row = await readRepresentative(sql, drep);
+      const row = await readRepresentative(sql, drep) ?? alwaysThere(drep);
       return row && await read(sql, row);
     });
   };
@@ -163,10 +121,17 @@ export function representativeOperations({ devnet: { genesis }, store }: Blockfr
       ({ drep_id }, { page }) =>
         ofDrep(
           drep_id,
-          async (sql, { drep }) => (await readVotes(sql, { role: "drep", voter: drep }, page)).map(representativeVote),
+          async (sql, { drep }) =>
+            (await readVotes(sql, { role: "drep", voters: [drep] }, page)).map(representativeVote),
         ),
     ),
   ];
+}
+
+/** The two votes that need no representative, before an account delegates to them. */
+function alwaysThere(drep: string): RepresentativeRow | undefined {
+  if (drep !== "abstain" && drep !== "no confidence") return undefined;
+  return { drep, retired: false, expired: false, lovelace: "0", since: null, active: null, cbor: null };
 }
 
 /** The operations about governance actions. */
@@ -266,8 +231,11 @@ export const proposalOf = ({ cbor }: Pick<ActionRow, "cbor">): Proposal =>
   readProposal(decodeAll(new Uint8Array(cbor)));
 
 /** Last epoch in which an action could be voted on. */
-export function lastEpoch({ parameters }: Pick<Genesis, "parameters">, { epoch }: Pick<ActionRow, "epoch">): number {
-  return epoch + protocolParameters(parameters).govActionLifetime;
+export function lastEpoch(
+  { parameters }: Pick<Genesis, "parameters">,
+  { epoch, lifetime }: Pick<ActionRow, "epoch" | "lifetime">,
+): number {
+  return epoch + (lifetime ?? protocolParameters(parameters).govActionLifetime);
 }
 
 function idMembers({ tx_hash, index }: ActionRow) {

@@ -134,7 +134,7 @@ export function poolOperations({ devnet: { genesis }, store }: BlockfrostService
         store,
         pool_id,
         async (sql, pool) =>
-          (await readVotes(sql, { role: "pool", voter: `k${pool}` }, page))
+          (await readVotes(sql, { role: "pool", voters: [`k${pool}`] }, page))
             .map(({ action_tx, action_index, vote }) => ({ tx_hash: action_tx, cert_index: action_index, vote })),
       )),
   ];

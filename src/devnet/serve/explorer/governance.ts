@@ -2,7 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import * as api from "#src/devnet/api/explorer.ts";
-import { actionText, parseActionId } from "#src/cardano/governanceId.ts";
+import { actionText, committeeText, parseActionId } from "#src/cardano/governanceId.ts";
+import { parseRefKey } from "#src/cardano/output.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { type ActionRow, readAction, readActions } from "#src/devnet/index/reads/governance.ts";
@@ -10,10 +11,13 @@ import { lastEpoch, proposalOf } from "#src/devnet/serve/blockfrost/governance.t
 import { proposalView } from "#src/devnet/serve/explorer/transactionView.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { endpoint } from "#src/http/route.ts";
+import { governanceOf } from "#src/ledger/governance/actions.ts";
+import { type Standing, standings } from "#src/ledger/governance/standing.ts";
+import { type CommitteeMember, type LedgerState, parseCredentialKey } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
 interface GovernanceRoutesOptions {
-  readonly devnet: Pick<Devnet, "genesis" | "network">;
+  readonly devnet: Pick<Devnet, "genesis" | "network" | "query" | "changes">;
   readonly sql: Queries;
   /** Throws where no index is kept. */
   readonly requireIndex: () => void;
@@ -25,11 +29,62 @@ function outcomeOf({ ratified, enacted, expired, dropped }: ActionRow) {
   return Object.fromEntries(known) as Partial<Record<"ratified" | "enacted" | "expired" | "dropped", number>>;
 }
 
+/** Reads how open actions stand, once for each state of the chain. */
+function standingsReader({ genesis: { terms }, query, changes }: GovernanceRoutesOptions["devnet"]) {
+  let last: { readonly of: number; readonly standings: Promise<Map<string, Standing> | undefined> } | undefined;
+  return (): Promise<Map<string, Standing> | undefined> => {
+    const of = changes();
+    if (last?.of !== of) last = { of, standings: query((state) => standings(state, terms)) };
+    return last.standings;
+  };
+}
+
+const textOfKey = (key: string) => {
+  const { txHash, index } = parseRefKey(key);
+  return actionText({ txHash, index });
+};
+
+/** What governs a state. */
+function inForce(state: LedgerState) {
+  const { constitution: { anchor, script }, quorum, dormant } = governanceOf(state);
+  const { parameters: { protocolVersion: { major, minor } }, epoch, pots: { treasury } } = state;
+  const members = [...state.committee.entries()].filter(([, { elected }]) => elected).sort(([a], [b]) =>
+    a < b ? -1 : 1
+  );
+  return {
+    epoch,
+    protocolVersion: `${major}.${minor}`,
+    constitution: { ...anchor, ...(script === undefined ? {} : { script }) },
+    committee: {
+      ...(quorum ? { quorum } : {}),
+      members: members.map(([key, member]) => memberView(key, member, epoch)),
+    },
+    treasury,
+    dormant,
+  };
+}
+
+function memberView(key: string, { hot, resigned, until = 0 }: CommitteeMember, epoch: number) {
+  return {
+    cold: committeeText("cold", parseCredentialKey(key)),
+    ...(hot === undefined || resigned ? {} : { hot: committeeText("hot", parseCredentialKey(hot)) }),
+    until,
+    state: stateOfMember({ hot, resigned, until }, epoch),
+  };
+}
+
+function stateOfMember({ hot, resigned, until = 0 }: CommitteeMember, epoch: number) {
+  if (resigned) return "resigned";
+  if (until < epoch) return "expired";
+  return hot === undefined ? "without a hot key" : "in office";
+}
+
 /** Adds the endpoints. */
 export function governanceRoutes(app: OpenAPIHono, { devnet, sql, requireIndex }: GovernanceRoutesOptions): void {
   const { genesis, network: { slots } } = devnet;
+  const readStandings = standingsReader(devnet);
 
-  const view = (row: ActionRow) => {
+  const view = (row: ActionRow, standing: Standing | undefined) => {
     const proposal = proposalOf(row);
     const counts = (role: string) => {
       const of = (vote: string) => row.votes.find((one) => one.role === role && one.vote === vote)?.count ?? 0;
@@ -47,8 +102,24 @@ export function governanceRoutes(app: OpenAPIHono, { devnet, sql, requireIndex }
       ...proposalView(proposal),
       anchor: proposal.anchor,
       votes: { committee: counts("committee"), drep: counts("drep"), pool: counts("pool") },
+      standing: standing && { ...standing.roles, next: standing.next },
     };
   };
+  const standingOf = async ({ tx_hash, index }: ActionRow) => (await readStandings())?.get(`${tx_hash}#${index}`);
+
+  endpoint(app, "get", "/governance", {
+    summary: "What is in force: constitution, committee; and what the next boundary does",
+    answer: api.governanceState,
+    refusals: { 503: "`devnet_unavailable`" },
+  }, async () => {
+    const standings = await readStandings();
+    const state = await devnet.query(inForce);
+    if (!standings || !state) {
+      throw new HttpFailure(503, "devnet_unavailable", "The devnet is not running in this process; try again.");
+    }
+    const next = [...standings].map(([key, { action: { kind }, next: step }]) => ({ id: textOfKey(key), kind, step }));
+    return { ...state, next };
+  });
 
   endpoint(app, "get", "/governance/actions", {
     summary: "Governance actions, newest first",
@@ -62,7 +133,8 @@ export function governanceRoutes(app: OpenAPIHono, { devnet, sql, requireIndex }
   }, async ({ query: { count, page } }) => {
     requireIndex();
     const rows = await readActions(sql, { limit: count + 1, offset: (page - 1) * count, order: "desc" });
-    return { actions: rows.slice(0, count).map(view), next: rows.length > count ? page + 1 : undefined };
+    const actions = await Promise.all(rows.slice(0, count).map(async (row) => view(row, await standingOf(row))));
+    return { actions, next: rows.length > count ? page + 1 : undefined };
   });
 
   endpoint(app, "get", "/governance/actions/:id", {
@@ -77,6 +149,6 @@ export function governanceRoutes(app: OpenAPIHono, { devnet, sql, requireIndex }
     const id = parseActionId(text);
     const row = id && await readAction(sql, id);
     if (!row) throw new HttpFailure(404, "action_unknown", "No governance action with this id is on the chain.");
-    return view(row);
+    return view(row, await standingOf(row));
   });
 }
