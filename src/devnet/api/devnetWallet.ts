@@ -58,7 +58,7 @@ export const signedTx = z.object({
 
 export const signDataBody = z.object({
   address: address.optional().describe(
-    "Address, as hexadecimal bytes or text; the account's address by default.",
+    "Address, as hexadecimal bytes or text, or a representative by its key's hash or id; the account's address by default.",
   ),
   payload: hex("Data, which is signed as it is.", 0),
   accountId,

@@ -3,11 +3,12 @@
  * (CIP-30). Nothing here is for another network.
  */
 import { fromHex, toHex } from "#src/base/bytes.ts";
+import { elementAt } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { type Address, addressText, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import { readTransaction, type Undecodable } from "#src/cardano/conway/transaction.ts";
-import type { SigningKey } from "#src/cardano/keys/signingKey.ts";
+import { publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import { type SignedMessage, signMessage } from "#src/cardano/keys/signedMessage.ts";
 import type { NewOutput } from "#src/cardano/transaction.ts";
@@ -17,9 +18,10 @@ import type { SubmissionUnavailable, UndecodableSubmission } from "#src/devnet/b
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { notRunning } from "#src/devnet/devnetRunner.ts";
 import { balancePayment } from "#src/devnet/faucet/payment.ts";
-import { accountAddress, devnetAccounts } from "#src/devnet/genesis/accounts.ts";
+import { accountAddress, type DevnetAccount, devnetAccounts, governanceKeys } from "#src/devnet/genesis/accounts.ts";
 import { coinsAt, outputsOf } from "#src/devnet/wallet/coins.ts";
 import { type CannotSign, signatures, type TransactionSignatures } from "#src/devnet/wallet/signatures.ts";
+import { credentialKey } from "#src/ledger/state.ts";
 import type { BalanceFailure } from "#src/transaction/balance.ts";
 import { largestFirst } from "#src/transaction/coinPool.ts";
 import { inListOrder } from "#src/transaction/coinSelection.ts";
@@ -39,7 +41,7 @@ export interface WalletAccount {
   readonly id: string;
   readonly name: string;
   readonly address: Address;
-  readonly rewardAddress: Address;
+  readonly rewardAddress: Extract<Address, { kind: "reward" }>;
 }
 
 /** The chain cannot be read now; a later attempt may succeed. */
@@ -121,8 +123,38 @@ export class DevnetWallet {
     return outputs ? await signatures(read.value, keysOf(id), outputs, partial) : notRunning();
   }
 
-  /** Signs data for an address with the key of its payment credential, or of its stake where it is a reward address. */
-  signData({ id }: WalletAccount, address: Address, payload: Uint8Array): Result<SignedMessage, CannotSignData> {
+  /** The public key of an account as a representative. */
+  drepKey({ id }: WalletAccount): Uint8Array {
+    return publicKey(governanceKeys(Number(id)).drep.key);
+  }
+
+  /** The public stake key of an account, and whether it is registered, by the mempool too. */
+  async stakeKey(
+    { rewardAddress, id }: WalletAccount,
+  ): Promise<Result<{ readonly key: Uint8Array; readonly isRegistered: boolean }, SubmissionUnavailable>> {
+    const key = credentialKey(rewardAddress.stake);
+    const { devnet } = this.services;
+    const inChain = await devnet.query(({ accounts }) => accounts.get(key) !== undefined);
+    if (inChain === undefined) return notRunning();
+    const changed = devnet.mempool().flatMap(({ applied }) => applied.accounts.filter((change) => change.key === key));
+    const isRegistered = changed.length === 0 ? inChain : changed.at(-1)?.after !== undefined;
+    return ok({ key: publicKey(accountOf(id).stakeKey), isRegistered });
+  }
+
+  /**
+   * Signs data for an address with the key of its payment credential, or of its stake where it is a reward address; or as a
+   * representative, by the hash of its key.
+   */
+  signData(
+    { id }: WalletAccount,
+    address: Address | { readonly kind: "drep"; readonly hash: string },
+    payload: Uint8Array,
+  ): Result<SignedMessage, CannotSignData> {
+    if (address.kind === "drep") {
+      const key = keysOf(id).get(address.hash);
+      if (key) return ok(signMessage(payload, fromHex(address.hash), key));
+      return fail("key_unknown", "The account does not have the key of this representative.");
+    }
     const credential = address.kind === "reward" ? address.stake : "payment" in address ? address.payment : undefined;
     if (credential?.kind === "script") {
       return fail("address_without_key", "The address is a script's: no key can sign for it.");
@@ -175,10 +207,19 @@ export class DevnetWallet {
   }
 }
 
-/** The secret keys of an account, by the hashes of the public ones; they never leave this module. */
+/** An account with its keys. @throws RangeError where there is none. */
+function accountOf(id: string): DevnetAccount {
+  return elementAt(devnetAccounts(ACCOUNTS), Number(id));
+}
+
+/**
+ * The secret keys of an account, by the hashes of the public ones: of payments, stake, and governance (CIP-105). They never
+ * leave this module.
+ */
 function keysOf(id: string): ReadonlyMap<string, SigningKey> {
-  const account = devnetAccounts(ACCOUNTS).find(({ index }) => String(index) === id);
-  return new Map(account ? [[account.payment, account.paymentKey], [account.stake, account.stakeKey]] : []);
+  const { payment, paymentKey, stake, stakeKey } = accountOf(id);
+  const governance = Object.values(governanceKeys(Number(id))).map(({ hash, key }) => [hash, key] as const);
+  return new Map([[payment, paymentKey], [stake, stakeKey], ...governance]);
 }
 
 /** CBOR of a `transaction_unspent_output` (CIP-30): the input and the output, in hexadecimal. */

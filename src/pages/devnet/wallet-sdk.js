@@ -19,6 +19,9 @@
       '<path d="M14 34 24 12l10 22M18 27h12" fill="none" stroke="#fff" stroke-width="4"/></svg>',
   );
 
+  /** The extension for governance. */
+  const GOVERNANCE = { cip: 95 };
+
   /** An error of CIP-30. */
   class WalletError extends Error {
     /** @param {number} code @param {string} info */
@@ -108,14 +111,17 @@
   }
 
   /**
-   * What an enabled wallet gives. @param {string} active @param {{ id: string }[]} accounts
+   * What an enabled wallet gives. @param {string} active @param {{ id: string }[]} accounts @param {boolean} governs
+   * whether the page has asked for CIP-95
    */
-  function enabledApi(active, accounts) {
+  function enabledApi(active, accounts, governs) {
     let account = active;
     /** @param {string} path @param {Record<string, unknown>} [values] */
     const read = (path, values = {}) => call(`/cip30/${encodeURIComponent(account)}${path}${query(values)}`);
+    /** @param {string} path */
+    const govern = (path) => call(`/cip95/${encodeURIComponent(account)}${path}`);
     return {
-      getExtensions: async () => /** @type {object[]} */ ([]),
+      getExtensions: async () => governs ? [GOVERNANCE] : [],
       getNetworkId: () => call("/cip30/network-id"),
       /** @param {string} [amount] CBOR of a value @param {{ page: number, limit: number }} [paginate] */
       getUtxos: (amount, paginate) => read("/utxos", { amount, page: paginate?.page, limit: paginate?.limit }),
@@ -135,6 +141,17 @@
       signData: (address, payload) => call("/sign-data", { address, payload, accountId: account }),
       /** @param {string} transaction CBOR */
       submitTx: (transaction) => call("/submit-tx", { txCbor: transaction }),
+      ...(governs
+        ? {
+          cip95: {
+            getPubDRepKey: () => govern("/pub-drep-key"),
+            getRegisteredPubStakeKeys: () => govern("/registered-pub-stake-keys"),
+            getUnregisteredPubStakeKeys: () => govern("/unregistered-pub-stake-keys"),
+            /** @param {string} address hexadecimal, text, or a representative's id @param {string} payload hexadecimal */
+            signData: (address, payload) => call("/sign-data", { address, payload, accountId: account }),
+          },
+        }
+        : {}),
 
       // as Yaci DevKit's, beside CIP-30
       /** @param {number | string} id */
@@ -155,20 +172,21 @@
 
   /** What a page finds under `window.cardano`. @param {string} name */
   function provider(name) {
-    /** @type {{ active: string, api: ReturnType<typeof enabledApi> } | undefined} */
+    /** @type {{ active: string, governs: boolean, api: ReturnType<typeof enabledApi> } | undefined} */
     let enabled;
     return {
       name,
       icon: ICON,
       apiVersion: "1",
-      supportedExtensions: [],
+      supportedExtensions: [GOVERNANCE],
       isEnabled: async () => enabled !== undefined,
-      /** No extensions are supported: those that are requested are not enabled. */
-      enable: async () => {
+      /** Of the extensions that are requested CIP-95 is enabled. @param {{ extensions?: { cip: number }[] }} [options] */
+      enable: async (options) => {
+        const governs = options?.extensions?.some(({ cip }) => cip === GOVERNANCE.cip) ?? false;
         const [{ accountId }, { accounts }] = await Promise.all([call("/active-account"), call("/accounts")]);
-        if (enabled && enabled.active === accountId) return enabled.api;
-        const api = enabledApi(accountId, accounts);
-        enabled = { active: accountId, api };
+        if (enabled && enabled.active === accountId && enabled.governs === governs) return enabled.api;
+        const api = enabledApi(accountId, accounts, governs);
+        enabled = { active: accountId, governs, api };
         return api;
       },
     };

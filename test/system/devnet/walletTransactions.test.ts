@@ -5,6 +5,10 @@ import { PAGES } from "#src/app/pages.ts";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { encode } from "#src/cardano/cbor.ts";
+import { drepId } from "#src/cardano/drepId.ts";
+import { encodeCertificate } from "#src/cardano/encodeCertificate.ts";
+import { encodeVotes } from "#src/cardano/encodeVotes.ts";
+import { keyHash } from "#src/cardano/keys/signingKey.ts";
 import { encodeNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import { encodeTransaction, type TransactionParts } from "#src/cardano/transaction.ts";
 import { encodeValue, lovelace } from "#src/cardano/value.ts";
@@ -158,4 +162,58 @@ test("a registration and a delegation, signed by payment key and stake key", asy
   const { stakeAddress } = await call("/accounts/5");
   const account = await (await app.request(`/accounts/${stakeAddress}`)).json();
   expect(account).toMatchObject({ registered: true, deposit: 2_000_000, pool: expect.stringMatching(/^pool1/) });
+});
+
+test("an account registers as a representative, votes, and signs data as one (CIP-95)", async () => {
+  const key = await call("/cip95/6/pub-drep-key") as string;
+  const drep = keyHash(fromHex(key));
+  const stakeKeys = async () => [
+    await call("/cip95/6/registered-pub-stake-keys"),
+    await call("/cip95/6/unregistered-pub-stake-keys"),
+  ];
+  const first = await coinOf("6");
+  const [, [stakeKey]] = await stakeKeys();
+  expect(keyHash(fromHex(stakeKey))).toBe(first.stake);
+  expect(await stakeKeys()).toEqual([[], [stakeKey]]);
+
+  const fee = 300_000n;
+  const register = { kind: "register", credential: { kind: "key", hash: first.stake }, deposit: 2_000_000n } as const;
+  const to = { drep: { kind: "key", hash: drep } } as const;
+  const signers = await signAndSubmit("6", {
+    inputs: [first.ref],
+    outputs: [{ address: first.address, value: lovelace(first.amount - fee - 502_000_000n) }],
+    fee,
+    certificates: [
+      { kind: "register drep", credential: { kind: "key", hash: drep }, deposit: 500_000_000n } as const,
+      { ...register, to },
+    ].map(encodeCertificate),
+  });
+  expect(signers).toBe(3);
+  expect(await stakeKeys()).toEqual([[stakeKey], []]);
+  await devnet.makeBlock();
+
+  const info = { action: { kind: "info" }, anchor: { url: "", hash: "00".repeat(32) }, follows: false } as const;
+  const proposed = await devnet.governing.propose(info);
+  if (!proposed.ok) throw new Error(proposed.error.message);
+  const { ref, amount, address } = await coinOf("6");
+  const votes = encodeVotes([{
+    role: "drep",
+    credential: { kind: "key", hash: drep },
+    votes: [{ action: proposed.value, vote: "yes" }],
+  }]);
+  const voting = { inputs: [ref], outputs: [{ address, value: lovelace(amount - fee) }], fee, votes };
+  expect(await signAndSubmit("6", voting)).toBe(2);
+  await devnet.makeBlock();
+  const { txHash, index } = proposed.value;
+  expect(await devnet.query((state) => state.votes.get(`${txHash}#${index} drep k${drep}`))).toBe("yes");
+
+  for (const id of [drep, drepId({ kind: "key", hash: drep })]) {
+    const { signature, key: cose } = await call("/sign-data", { address: id, payload: "68656c6c6f", accountId: "6" });
+    expect(cose).toContain(key);
+    expect(signature).toContain(drep);
+  }
+  expect(await call("/sign-data", { address: drep, payload: "00", accountId: "7" })).toMatchObject({
+    type: "DataSignError",
+    reason: "key_unknown",
+  });
 });

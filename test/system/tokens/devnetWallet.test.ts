@@ -9,6 +9,9 @@ import os from "node:os";
 import path from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { toHex } from "#src/base/bytes.ts";
+import { publicKey } from "#src/cardano/keys/signingKey.ts";
+import { devnetAccounts, governanceKeys } from "#src/devnet/genesis/accounts.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
@@ -29,7 +32,10 @@ interface Provider {
   readonly icon: string;
   readonly apiVersion: string;
   isEnabled(): Promise<boolean>;
-  enable(): Promise<Record<string, (...input: unknown[]) => Promise<unknown>>>;
+  enable(options?: { extensions: { cip: number }[] }): Promise<
+    & Record<string, (...input: unknown[]) => Promise<unknown>>
+    & { cip95?: Record<string, (...input: unknown[]) => Promise<unknown>> }
+  >;
 }
 type WithWallets = { cardano?: Record<string, Provider>; ready?: string[] };
 
@@ -230,6 +236,26 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
       }, [method, input] as const);
     const ready = (page: Page) =>
       page.waitForFunction(() => (globalThis as unknown as WithWallets).ready?.length === 2);
+
+    it("has the extension for governance where a page asks for it (CIP-95)", async () => {
+      const page = await open(local);
+      await ready(page);
+      const found = await page.evaluate(async () => {
+        const wallet = (globalThis as unknown as WithWallets).cardano!.yacidevkit!;
+        const plain = await wallet.enable();
+        const before = [await plain.getExtensions!(), plain.cip95 === undefined];
+        const api = await wallet.enable({ extensions: [{ cip: 95 }, { cip: 30 }] });
+        const { getPubDRepKey, getRegisteredPubStakeKeys, getUnregisteredPubStakeKeys } = api.cip95!;
+        const keys = [await getRegisteredPubStakeKeys!(), await getUnregisteredPubStakeKeys!()];
+        return { before, extensions: await api.getExtensions!(), key: await getPubDRepKey!(), keys };
+      });
+      expect(found).toEqual({
+        before: [[], true],
+        extensions: [{ cip: 95 }],
+        key: toHex(publicKey(governanceKeys(0).drep.key)),
+        keys: [[], [toHex(publicKey(devnetAccounts(1)[0]!.stakeKey))]],
+      });
+    });
 
     it("is offered under both names, and is enabled on request", async () => {
       const page = await open(local);

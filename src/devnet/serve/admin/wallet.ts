@@ -6,13 +6,14 @@
  * `info`, and the code of this service as `reason`.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import { VERSION } from "#src/base/version.ts";
 import * as api from "#src/devnet/api/devnetWallet.ts";
 import { type Address, addressText, parseAddress, readAddress } from "#src/cardano/address.ts";
 import { decodeAll, encode } from "#src/cardano/cbor.ts";
 import { readWitnesses } from "#src/cardano/conway/witnesses.ts";
+import { parseDrepId } from "#src/cardano/drepId.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
 import { addWitnesses, transactionHash } from "#src/cardano/transaction.ts";
@@ -69,7 +70,9 @@ export function walletRoutes(app: OpenAPIHono, options: WalletRoutesOptions): vo
   });
   app.get("/wallet-sdk.js", (c) => sdk(c, "wallet-sdk.js"));
   const endpoints = { ...options, app, wallet, accountOf };
-  for (const add of [accountRoutes, signingRoutes, paymentRoutes, cip30Routes, decodeRoutes]) add(endpoints);
+  for (const add of [accountRoutes, signingRoutes, paymentRoutes, cip30Routes, cip95Routes, decodeRoutes]) {
+    add(endpoints);
+  }
 }
 
 function accountRoutes({ app, wallet, accountOf }: WalletEndpoints): void {
@@ -128,7 +131,7 @@ function signingRoutes({ app, wallet, accountOf }: WalletEndpoints): void {
   });
 
   endpoint(app, "post", `${PREFIX}/sign-data`, {
-    summary: "Sign data for an address (CIP-8)",
+    summary: "Sign data for an address (CIP-8), or as the account's representative (CIP-95)",
     body: api.signDataBody,
     answer: api.signedData,
     refusals: {
@@ -138,7 +141,7 @@ function signingRoutes({ app, wallet, accountOf }: WalletEndpoints): void {
     },
   }, async ({ body: { address, payload, accountId } }) => {
     const account = accountOf(accountId);
-    const of = address === undefined ? account.address : answered(addressOf(address));
+    const of = address === undefined ? account.address : representativeOf(address) ?? answered(addressOf(address));
     const { signature, key } = answered(wallet.signData(account, of, fromHex(payload)));
     return { signature: toHex(signature), key: toHex(key) };
   });
@@ -284,6 +287,35 @@ function cip30Routes({ app, wallet, devnet, accountOf }: WalletEndpoints): void 
     ...reading,
     answer: api.hexList,
   }, async ({ params: { account } }) => [accountOf(account).rewardAddress.hex]);
+}
+
+/** What CIP-95 adds for governance. Public keys are in hexadecimal. */
+function cip95Routes({ app, wallet, accountOf }: WalletEndpoints): void {
+  const reading = { params: api.accountParam, refusals: { ...ACCOUNT_UNKNOWN, 503: AWAY } };
+  endpoint(app, "get", `${PREFIX}/cip95/:account/pub-drep-key`, {
+    summary: "Public key of the account as a representative (CIP-95 getPubDRepKey)",
+    ...reading,
+    answer: api.hexText,
+    produces: "text/plain",
+  }, async ({ params: { account }, context }) => context.text(toHex(wallet.drepKey(accountOf(account)))));
+
+  for (const registered of [true, false]) {
+    endpoint(app, "get", `${PREFIX}/cip95/:account/${registered ? "" : "un"}registered-pub-stake-keys`, {
+      summary: `Public stake keys of the account that are ${registered ? "" : "not "}registered (CIP-95)`,
+      ...reading,
+      answer: api.hexList,
+    }, async ({ params: { account } }) => {
+      const { key, isRegistered } = answered(await wallet.stakeKey(accountOf(account)));
+      return isRegistered === registered ? [toHex(key)] : [];
+    });
+  }
+}
+
+/** The representative that data is to be signed for: its key's hash, or its id; undefined for an address. */
+function representativeOf(text: string): { readonly kind: "drep"; readonly hash: string } | undefined {
+  if (isHex(text.toLowerCase(), 28)) return { kind: "drep", hash: text.toLowerCase() };
+  const drep = parseDrepId(text);
+  return drep?.kind === "key" ? { kind: "drep", hash: drep.hash } : undefined;
 }
 
 function decodeRoutes({ app }: WalletEndpoints): void {
