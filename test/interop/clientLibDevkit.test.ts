@@ -9,6 +9,7 @@ import process from "node:process";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { Arbor } from "../support/service/arbor.ts";
 import { type Infra, sharedInfra } from "../support/infra/infra.ts";
+import { http } from "../support/service/user.ts";
 import { runJavaTests, runProgram } from "./junit.ts";
 
 const cwd = inject("libraries")["client-lib-devkit"];
@@ -30,13 +31,13 @@ const OWN = [
   "stakeAddressesAreDeregistered",
 ];
 
-/** A devnet like Yaci DevKit, started once for each group. */
-function devnetLike(env: Record<string, string>) {
+/** A devnet, started once for each group. */
+function devnetOf(env: Record<string, string>) {
   const of: { infra?: Infra; arbor?: Arbor } = {};
   beforeAll(async () => {
     of.infra = await sharedInfra();
-    const like = { ARBOR_LIKE: "yaci-devkit", ARBOR_BUILDERS: "1", ARBOR_HOST: "127.0.0.1", ...env };
-    of.arbor = await Arbor.start({ infra: of.infra, roles: "devnet", blockMs: 200, env: like });
+    const all = { ARBOR_BUILDERS: "1", ARBOR_HOST: "127.0.0.1", ...env };
+    of.arbor = await Arbor.start({ infra: of.infra, roles: "devnet", blockMs: 200, env: all });
   });
   afterAll(async () => {
     await of.arbor?.end();
@@ -45,17 +46,47 @@ function devnetLike(env: Record<string, string>) {
   return () => of.arbor!;
 }
 
+/** Runs our own tests of a class. */
+function runOwn(className: string, arbor: Arbor): Promise<ReadonlyMap<string, string>> {
+  const store = arbor.places.get("Blockfrost API of the devnet")!;
+  return runJavaTests({ cwd, classes: ["classes"], className, properties: { store, admin: arbor.devnet } });
+}
+
 describe.skipIf(cwd === "")("stake and governance", () => {
-  const arbor = devnetLike({ ARBOR_EPOCH_SLOTS: "400" });
+  const arbor = devnetOf({ ARBOR_LIKE: "yaci-devkit", ARBOR_EPOCH_SLOTS: "400" });
   let results: ReadonlyMap<string, string>;
-  beforeAll(async () => {
-    const store = arbor().places.get("Blockfrost API of the devnet")!;
-    const properties = { store, admin: arbor().devnet };
-    results = await runJavaTests({ cwd, classes: ["classes"], className: "DevkitTest", properties });
-  }, 180_000);
+  beforeAll(async () => void (results = await runOwn("DevkitTest", arbor())), 180_000);
 
   test.each(OWN)("%s", (name) => expect(results.get(name)).toBe("passed"));
   test("no other test is in the class", () => expect([...results.keys()].sort()).toEqual([...OWN].sort()));
+});
+
+/** Names of the tests of what takes force, in order. */
+const STORY = ["aParameterChanges", "theTreasuryPays", "theProtocolVersionBecomes11", "theCommitteeIsReplaced"];
+
+describe.skipIf(cwd === "")("what is voted takes force", () => {
+  const arbor = devnetOf({
+    ARBOR_PROTOCOL_VERSION: "10",
+    ARBOR_EPOCH_SLOTS: "2000",
+    ARBOR_POOLS: "0",
+    ARBOR_DREPS: "1",
+    ARBOR_COMMITTEE: "1",
+    ARBOR_ACCOUNTS: "1",
+    ARBOR_ACCOUNTS_ADA: "3000000",
+    ARBOR_TREASURY_ADA: "1000000",
+  });
+  let results: ReadonlyMap<string, string>;
+  beforeAll(async () => void (results = await runOwn("GovernanceStoryTest", arbor())), 180_000);
+
+  test.each(STORY)("%s", (name) => expect(results.get(name)).toBe("passed"));
+  test("no other test is in the class", () => expect([...results.keys()].sort()).toEqual([...STORY].sort()));
+  test("the committee is the new one", async () => {
+    const { body } = await http(arbor().devnet, "GET", "/governance");
+    expect(body).toMatchObject({
+      protocolVersion: "11.0",
+      committee: { quorum: { numerator: 1, denominator: 2 }, members: [{ until: 90, state: "without a hot key" }] },
+    });
+  });
 });
 
 /**
@@ -79,7 +110,12 @@ const NOT_PASSING: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 
 describe.skipIf(cwd === "" || clone === undefined)("the authors' tests", () => {
   // epochs of ten minutes, as there: a pool is to retire in epoch 4
-  devnetLike({ ARBOR_DEVNET_PORT: "10000", ARBOR_INDEXER_PORT: "8080", ARBOR_EPOCH_SLOTS: "12000" });
+  devnetOf({
+    ARBOR_LIKE: "yaci-devkit",
+    ARBOR_DEVNET_PORT: "10000",
+    ARBOR_INDEXER_PORT: "8080",
+    ARBOR_EPOCH_SLOTS: "12000",
+  });
   const it = path.join(clone ?? "", "quicktx/src/it");
   const authors = path.join(cwd, "authors");
   beforeAll(async () => {

@@ -65,11 +65,11 @@ function pycardano(): string {
 }
 
 /** A Java program is compiled each time; its packages are copied once. */
-function javaLibrary(name: LibraryName, file: string): string {
+function javaLibrary(name: LibraryName, ...files: readonly string[]): string {
   const copy = ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"];
   const install = (folder: string) => done("mvn", copy, folder, {}, without(name));
-  const folder = libraryFolder(name, "pom.xml", [`${name}/${file}`], install);
-  const compile = ["-nowarn", "-d", "classes", "-cp", "lib/*", file];
+  const folder = libraryFolder(name, "pom.xml", files.map((file) => `${name}/${file}`), install);
+  const compile = ["-nowarn", "-d", "classes", "-cp", "lib/*", ...files];
   return folder !== "" && done("javac", compile, folder, {}, without(name)) ? folder : "";
 }
 
@@ -83,6 +83,11 @@ export default function setup(project: TestProject): void {
     "blockfrost-js": npmLibrary("blockfrost-js"),
     pycardano: pycardano(),
     "cardano-client-lib": javaLibrary("cardano-client-lib", "Peer.java"),
-    "client-lib-devkit": javaLibrary("client-lib-devkit", "DevkitTest.java"),
+    "client-lib-devkit": javaLibrary(
+      "client-lib-devkit",
+      "OnDevnet.java",
+      "DevkitTest.java",
+      "GovernanceStoryTest.java",
+    ),
   });
 }
