@@ -79,7 +79,8 @@ const drepThresholds = record<DrepThresholds>({
   treasuryWithdrawal: ratio,
 });
 
-const conway = record<ProtocolParameters>({
+/** Parameters of Conway. */
+export const conwayParameters = record<ProtocolParameters>({
   ...head,
   ...protocolVersion,
   minPoolCost: amount,
@@ -162,7 +163,7 @@ export const eraParameters: CborShape<EraParameters> = {
     if (early) return { era: early, parameters: shelleyParameters.read(item, at) };
     if (at.era === 4) return { era: "Alonzo", parameters: alonzo.read(item, at) };
     if (at.era === 5) return { era: "Babbage", parameters: babbage.read(item, at) };
-    if (at.era === 6) return { era: "Conway", parameters: conway.read(item, at) };
+    if (at.era === 6) return { era: "Conway", parameters: conwayParameters.read(item, at) };
     return { era: "unknown", raw: anything.read(item, at) };
   },
   write(value, at: EncodingContext) {
@@ -172,7 +173,7 @@ export const eraParameters: CborShape<EraParameters> = {
       case "Babbage":
         return babbage.write(value.parameters, at);
       case "Conway":
-        return conway.write(value.parameters, at);
+        return conwayParameters.write(value.parameters, at);
       case "unknown":
         return anything.write(value.raw, at);
       default:

@@ -186,3 +186,18 @@ export const amount: CborShape<bigint> = { read: (item) => asInt(item), write: (
 
 /** A text. */
 export const text: CborShape<string> = { read: (item) => as(item, "text").value, write: (value) => value };
+
+/** A truth value. */
+export const flag: CborShape<boolean> = { read: (item) => as(item, "bool").value, write: (value) => value };
+
+/** One of some names, encoded as its index. */
+export function choice<const T extends string>(what: string, names: readonly T[]): CborShape<T> {
+  return {
+    read(item, at) {
+      const name = names[count.read(item, at)];
+      if (name === undefined) throw new CborError(`no such ${what}`);
+      return name;
+    },
+    write: (value) => names.indexOf(value),
+  };
+}

@@ -2,10 +2,26 @@
  * The queries of an era's ledger: number, arguments and answer of each. Numbers are those of the node's `BlockQuery`.
  * Other queries can be sent as CBOR (`raw`).
  */
+import type { Credential } from "#src/cardano/address.ts";
 import type { Encodable, Item } from "#src/cardano/cbor.ts";
 import { compareRefs } from "#src/cardano/output.ts";
 import { point } from "#src/node/protocols/values.ts";
 import { genesis } from "#src/node/queries/genesis.ts";
+import {
+  actionState,
+  committeeMembers,
+  compareStatuses,
+  constitution,
+  defaultVote,
+  drepDelegations,
+  drepStake,
+  drepStates,
+  governanceState,
+  type MemberStatus,
+  memberStatus,
+  nextParameters,
+  ratifyState,
+} from "#src/node/queries/governance.ts";
 import { eraParameters } from "#src/node/queries/parameters.ts";
 import {
   compareStakes,
@@ -24,6 +40,7 @@ import {
   type CborShape,
   count,
   type EncodingContext,
+  listOf,
   mapOf,
   maybe,
   named,
@@ -33,13 +50,10 @@ import {
 } from "#src/node/queries/shape.ts";
 import {
   amountsBy,
-  anchor,
-  anything,
   compareCredentials,
   compareDreps,
   compareHex,
   credential,
-  credentials,
   drep,
   hex,
   reference,
@@ -47,7 +61,7 @@ import {
 } from "#src/node/queries/vocabulary.ts";
 
 interface Arguments<T> {
-  readonly length: 0 | 1;
+  readonly length: number;
   read(items: readonly Item[], at: EncodingContext): T;
   write(value: T, at: EncodingContext): readonly Encodable[];
 }
@@ -61,6 +75,9 @@ interface QueryEntry<T, R> {
   readonly answer: CborShape<R>;
 }
 
+const credentialSet = argumentSet(credential, compareCredentials);
+const statusSet = argumentSet(memberStatus, compareStatuses, "since Conway");
+
 const none: Arguments<Record<never, never>> = { length: 0, read: () => ({}), write: () => [] };
 
 function oneArgument<Name extends string, T>(name: Name, shape: CborShape<T>): Arguments<{ readonly [N in Name]: T }> {
@@ -70,6 +87,25 @@ function oneArgument<Name extends string, T>(name: Name, shape: CborShape<T>): A
     write: (value, at) => [shape.write(value[name], at)],
   };
 }
+
+/** The filters of `committeeMembers`; an empty one admits all. */
+const ofMembers: Arguments<{
+  readonly cold: readonly Credential[];
+  readonly hot: readonly Credential[];
+  readonly statuses: readonly MemberStatus[];
+}> = {
+  length: 3,
+  read: ([cold, hot, statuses], at) => ({
+    cold: credentialSet.read(cold, at),
+    hot: credentialSet.read(hot, at),
+    statuses: statusSet.read(statuses, at),
+  }),
+  write: ({ cold, hot, statuses }, at) => [
+    credentialSet.write(cold, at),
+    credentialSet.write(hot, at),
+    statusSet.write(statuses, at),
+  ],
+};
 
 function defineQuery<T, R>(
   tag: number,
@@ -83,8 +119,9 @@ function defineQuery<T, R>(
 const ofPools = oneArgument("pools", argumentSet(hex, compareHex));
 const ofPoolsLoosely = oneArgument("pools", argumentSet(hex, compareHex, "since Conway"));
 const ofPoolsOrAll = oneArgument("pools", maybe(argumentSet(hex, compareHex)));
-const ofCredentials = oneArgument("credentials", argumentSet(credential, compareCredentials));
+const ofCredentials = oneArgument("credentials", credentialSet);
 const ofCredentialsLoosely = oneArgument("credentials", argumentSet(credential, compareCredentials, "since Conway"));
+const ofDreps = oneArgument("dreps", argumentSet(drep, compareDreps, "since Conway"));
 const amountByCredential = amountsBy("credential", credential, compareCredentials);
 
 /** Delegations to pools, and rewards of accounts. */
@@ -98,20 +135,6 @@ const delegations = record({
   ),
   rewards: amountByCredential,
 });
-
-const drepStates = mapOf(
-  credential,
-  record({
-    /** Epoch after which it no longer counts. */
-    expiry: count,
-    anchor: maybe(anchor),
-    deposit: amount,
-    delegators: credentials,
-  }, { more: true }),
-  compareCredentials,
-  (credential, of) => ({ credential, ...of }),
-  ({ credential, ...of }) => [credential, of],
-);
 
 const delegatees = mapOf(
   credential,
@@ -143,23 +166,33 @@ const entries = {
   stakeSnapshots: defineQuery(20, ofPoolsOrAll, stakeSnapshots),
   poolDistribution: defineQuery(21, ofPoolsOrAll, stakeDistribution, { tagSince21: 36 }),
   stakeDeposits: defineQuery(22, ofCredentials, amountByCredential),
-  /** CBOR, as is the next. */
-  constitution: defineQuery(23, none, anything),
-  governanceState: defineQuery(24, none, anything),
+  constitution: defineQuery(23, none, constitution),
+  /** Of the Conway era; other eras have other states, which an untyped query gives. */
+  governanceState: defineQuery(24, none, governanceState),
   /** No credentials: all DReps. */
   drepState: defineQuery(25, ofCredentials, drepStates),
-  /** No DReps: all of them. */
-  drepStake: defineQuery(
-    26,
-    oneArgument("dreps", argumentSet(drep, compareDreps, "since Conway")),
-    amountsBy("drep", drep, compareDreps),
-  ),
+  /** As of the last epoch boundary. No DReps: all of them. */
+  drepStake: defineQuery(26, ofDreps, drepStake),
+  committeeMembers: defineQuery(27, ofMembers, committeeMembers),
   voteDelegatees: defineQuery(28, ofCredentialsLoosely, delegatees),
   accountState: defineQuery(29, none, record({ treasury: amount, reserves: amount })),
-  /** Stake with which pools vote. */
+  /** Stake with which pools vote, as of the last epoch boundary. No pools: all of them. */
   poolStake: defineQuery(30, ofPoolsLoosely, stakeByPool),
+  /** The actions that the next epoch boundary decides about, with the votes that count. No actions: all of them. */
+  proposals: defineQuery(
+    31,
+    oneArgument("actions", argumentSet(reference, compareRefs, "since Conway")),
+    listOf(actionState),
+    { since: 17 },
+  ),
+  ratifyState: defineQuery(32, none, ratifyState, { since: 17 }),
+  futureParameters: defineQuery(33, none, nextParameters, { since: 18 }),
+  /** How a pool counts that does not vote. */
+  poolDefaultVote: defineQuery(35, oneArgument("pool", hex), defaultVote, { since: 20 }),
   /** Highest major protocol version that the node supports. */
   maxMajorVersion: defineQuery(38, none, count, { since: 21 }),
+  /** No DReps: all that have delegators. */
+  drepDelegations: defineQuery(39, ofDreps, drepDelegations, { since: 23 }),
 };
 
 /** Name of a query of an era. */

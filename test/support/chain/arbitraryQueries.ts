@@ -1,41 +1,36 @@
 /** Arbitrary queries of a node's ledger and answers to them, for property tests of their encodings. */
 import fc from "fast-check";
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { fromHex } from "#src/base/bytes.ts";
 import { origin } from "#src/cardano/block.ts";
 import { decode, encode } from "#src/cardano/cbor.ts";
-import { type OutRef, readOutput } from "#src/cardano/output.ts";
+import { readOutput } from "#src/cardano/output.ts";
+import { compareStatuses } from "#src/node/queries/governance.ts";
 import { eraMismatch } from "#src/node/queries/eraMismatch.ts";
 import type { EraQuery, NodeQuery, QueryAnswer } from "#src/node/queries/query.ts";
-import { ascending } from "#src/node/queries/shape.ts";
-import { compareStakes, type StakeOrCredential } from "#src/node/queries/pools.ts";
-import { compareCredentials, compareDreps, compareHex, type Drep } from "#src/node/queries/vocabulary.ts";
-
-const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(toHex);
-const hash28 = bytes(28);
-const hash32 = bytes(32);
-const lovelace = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
-const small = fc.nat({ max: 2 ** 31 - 1 });
-const natural = fc.maxSafeNat();
-const ratio = fc.record({ numerator: lovelace, denominator: fc.bigInt({ min: 1n, max: 1n << 70n }) });
-const credential = fc.record({ kind: fc.constantFrom("key" as const, "script" as const), hash: hash28 });
-const drep: fc.Arbitrary<Drep> = fc.oneof(
+import { compareStakes } from "#src/node/queries/pools.ts";
+import { compareCredentials, compareDreps, compareHex } from "#src/node/queries/vocabulary.ts";
+import { governance } from "./arbitraryGovernance.ts";
+import {
+  anchor,
+  bytes,
+  cbor,
   credential,
-  fc.constantFrom<Drep>({ kind: "abstain" }, { kind: "no confidence" }),
-);
-const stake: fc.Arbitrary<StakeOrCredential> = fc.oneof(lovelace, credential);
-const anchor = fc.record({ url: fc.string({ maxLength: 20 }), hash: hash32 });
-const opt = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
-const cbor = fc.oneof(fc.nat(), fc.string(), fc.array(fc.nat())).map((value) => encode(value));
+  drep,
+  hash28,
+  hash32,
+  lovelace,
+  many,
+  natural,
+  opt,
+  ratio,
+  ref,
+  refs,
+  rows,
+  small,
+  sorted,
+  stake,
+} from "./arbitraryValues.ts";
 
-/** So many entries that some answers are encoded with indefinite length. */
-const many = { maxLength: 26 };
-/** Rows in the ledger's order of their keys, without duplicate keys. */
-const rows = <T, K>(row: fc.Arbitrary<T>, key: (row: T) => K, order: (a: K, b: K) => number) =>
-  fc.array(row, many).map((all) => ascending(all, (a, b) => order(key(a), key(b))));
-const sorted = <T>(of: fc.Arbitrary<T>, order: (a: T, b: T) => number) => rows(of, (each) => each, order);
-
-const refs = (a: OutRef, b: OutRef) => compareHex(a.txHash, b.txHash) || a.index - b.index;
-const ref = fc.record({ txHash: hash32, index: fc.nat({ max: 65_535 }) });
 const output = fc.record({ address: hash28, lovelace, datum: opt(bytes(32)) }).map(({ address, lovelace, datum }) =>
   readOutput(decode(encode(
     datum === undefined
@@ -218,6 +213,39 @@ function ask<Q extends NodeQuery>(query: fc.Arbitrary<Q>, answer: fc.Arbitrary<u
 const mismatch = fc.record({ asked: fc.nat({ max: 9 }), ledger: fc.nat({ max: 9 }) })
   .map(({ asked, ledger }) => ({ ok: false as const, error: eraMismatch(asked, ledger) }));
 
+type About = (
+  query: fc.Arbitrary<Record<string, unknown> & { kind: EraQuery["kind"] }>,
+  value: fc.Arbitrary<unknown>,
+) => fc.Arbitrary<QueryAndAnswer>;
+
+const STATUSES = ["active", "expired", "unrecognized"] as const;
+const governed = governance(conway);
+
+/** The queries of governance that a version has. */
+function governanceQueries(version: number, about: About): fc.Arbitrary<QueryAndAnswer>[] {
+  const query = (kind: EraQuery["kind"], given: Record<string, fc.Arbitrary<unknown>> = {}) =>
+    fc.record({ kind: fc.constant(kind), ...given });
+  const since = (first: number, ...queries: fc.Arbitrary<QueryAndAnswer>[]) => version < first ? [] : queries;
+  const statuses = sorted(fc.constantFrom(...STATUSES), compareStatuses);
+  const dreps = sorted(drep, compareDreps);
+  return [
+    about(query("constitution"), governed.constitution),
+    about(query("governanceState"), governed.state),
+    about(query("drepState", { credentials }), governed.dreps),
+    about(query("drepStake", { dreps }), governed.drepStake),
+    about(query("committeeMembers", { cold: credentials, hot: credentials, statuses }), governed.members),
+    about(query("poolStake", { pools }), byPool),
+    ...since(
+      17,
+      about(query("proposals", { actions: sorted(ref, refs) }), governed.actions),
+      about(query("ratifyState"), governed.ratify),
+    ),
+    ...since(18, about(query("futureParameters"), opt(conway))),
+    ...since(20, about(query("poolDefaultVote", { pool: hash28 }), fc.constantFrom("no", "abstain", "no confidence"))),
+    ...since(23, about(query("drepDelegations", { dreps }), governed.delegations)),
+  ];
+}
+
 /** Queries of every kind, with answers, for a version of the protocol and an era from Shelley on. */
 export function queryAndAnswer(version: number, era: 1 | 2 | 3 | 4 | 5 | 6 | 7): fc.Arbitrary<QueryAndAnswer> {
   const about = (
@@ -309,26 +337,12 @@ export function queryAndAnswer(version: number, era: 1 | 2 | 3 | 4 | 5 | 6 | 7):
     ),
     about(of("poolDistribution", { pools: opt(pools) }), distribution(version)),
     about(of("stakeDeposits", { credentials }), byCredential),
-    about(bare("constitution"), cbor),
-    about(bare("governanceState"), cbor),
-    about(
-      of("drepState", { credentials }),
-      rows(
-        fc.record({ credential, expiry: natural, anchor: opt(anchor), deposit: lovelace, delegators: credentials }),
-        (row) => row.credential,
-        compareCredentials,
-      ),
-    ),
-    about(
-      of("drepStake", { dreps: sorted(drep, compareDreps) }),
-      rows(fc.record({ drep, lovelace }), ({ drep }) => drep, compareDreps),
-    ),
+    ...governanceQueries(version, about),
     about(
       of("voteDelegatees", { credentials }),
       rows(fc.record({ credential, drep }), (row) => row.credential, compareCredentials),
     ),
     about(bare("accountState"), fc.record({ treasury: lovelace, reserves: lovelace })),
-    about(of("poolStake", { pools }), byPool),
     ...(version < 21 ? [] : [about(bare("maxMajorVersion"), natural)]),
     about(inner.map((query) => ({ kind: "wrapped" as const, query })), fc.uint8Array()),
     about(fc.constant({ kind: "raw" as const, query: Uint8Array.of(0x81, 0x18, 0x1b) }), cbor),
