@@ -74,7 +74,7 @@ const GUARANTEES: readonly Guarantee[] = [
   { query: "accounts", holds: "at a point" },
   { query: "pools", holds: "at a point" },
   { query: "poolRanking", holds: "at a point" },
-  { query: "dreps", holds: "at a point", note: "their stake as it is now" },
+  { query: "dreps", holds: "at a point", note: "their stake as of the last epoch boundary" },
   { query: "epoch", holds: "at a point" },
   { query: "eras", holds: "at a point" },
   { query: "genesis", holds: "at a point" },

@@ -73,6 +73,8 @@ export interface CommitteeMember {
   /** Key of the hot credential that may vote in its place. */
   readonly hot?: string | undefined;
   readonly resigned?: boolean | undefined;
+  /** The document with which it resigned. */
+  readonly resignation?: Anchor | undefined;
   /** Whether it is a member of the enacted committee. */
   readonly elected?: boolean | undefined;
   /** The last epoch of an elected member's term. */
@@ -88,6 +90,24 @@ export interface PoolSnapshot {
 }
 
 /**
+ * What counts for the actions that are voted on, as an epoch began (ledger: `PulsingSnapshot`). The actions themselves are
+ * those that were proposed before it.
+ */
+export interface VotingSnapshot {
+  /** Votes, by `voteKey`. */
+  readonly votes: ReadonlyMap<string, Vote["vote"]>;
+  /** Registered representatives. */
+  readonly dreps: ReadonlyMap<string, DRep>;
+  /**
+   * Lovelace of each account that delegated its vote, by `drepKey`, then by `credentialKey`: outputs, rewards, and the
+   * deposits of its proposals.
+   */
+  readonly delegators: ReadonlyMap<string, ReadonlyMap<string, bigint>>;
+  /** Lovelace that deposits of proposals add to the stake with which pools vote, by pool. */
+  readonly poolDeposits: ReadonlyMap<string, bigint>;
+}
+
+/**
  * Who delegated what at the beginning of an epoch (ledger: `SnapShot`). The ledger calls the one of this epoch mark, the one
  * before it set, the one before that go; here each keeps the name of its epoch, and moves nowhere.
  */
@@ -96,6 +116,10 @@ export interface StakeSnapshot {
   readonly pools: ReadonlyMap<string, PoolSnapshot>;
   /** Lovelace in the fee pot at that moment. */
   readonly fees: bigint;
+  /** Undefined where an earlier release took it. */
+  readonly voting?: VotingSnapshot | undefined;
+  /** The parameters until then; undefined where they stayed. */
+  readonly parametersBefore?: Parameters | undefined;
 }
 
 /** What pools are ranked by (ledger: `NonMyopic`). */

@@ -1,31 +1,32 @@
 /** The local-state-query queries that the devnet answers, each from one state and only the rows it needs. */
-import { mustGet } from "#src/base/maps.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { type Relay, walkCertificate } from "#src/cardano/certificates.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { eraHistory, nodeGenesis } from "#src/devnet/serve/nodeGenesis.ts";
-import { governanceOf } from "#src/ledger/governance/actions.ts";
-import { DREP_ACTIVITY, protocolParameters } from "#src/ledger/governance/parameters.ts";
+import { governanceAnswers } from "#src/devnet/serve/governanceAnswers.ts";
+import { drepOf } from "#src/devnet/serve/governanceState.ts";
+import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import type { StateView } from "#src/devnet/serve/stateRows.ts";
 import { NEWEST_MAJOR } from "#src/ledger/epoch/hardFork.ts";
-import { nonMyopicMemberRewards } from "#src/ledger/epoch/ranking.ts";
+import { nonMyopicMemberRewards, rewardInfo } from "#src/ledger/epoch/ranking.ts";
 import {
   leaderDistribution,
   type PoolDistribution,
   stakeDistribution,
   stakeSnapshots,
 } from "#src/ledger/epoch/reads.ts";
-import { stakeOf } from "#src/ledger/epoch/snapshot.ts";
-import { credentialKey, drepKey, type LedgerState, parseCredentialKey } from "#src/ledger/state.ts";
+import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 import type { QueryHandlers } from "#src/node/queries/answering.ts";
 import { systemStart } from "#src/node/queries/history.ts";
 import type { PoolParameters, StakeDistribution } from "#src/node/queries/pools.ts";
-import type { Drep } from "#src/node/queries/vocabulary.ts";
 import { CONWAY } from "#src/node/protocols/values.ts";
 
 /** Tables that current stake is computed from, beside outputs. */
 const STAKE = ["accounts", "pools", "pots"] as const;
+
+/** Tables that pools are ranked by. */
+const RANKED = [...STAKE, "ranking", "parameters"] as const;
 
 /** The answers of a state. */
 export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
@@ -50,7 +51,7 @@ export function nodeAnswers(genesis: Genesis, view: StateView): QueryHandlers {
     utxoByInput: ({ inputs }) => view.utxosByRef(inputs),
     wholeUtxo: () => view.utxos(),
     ...accountAnswers(view),
-    ...representativeAnswers(view),
+    ...governanceAnswers(genesis, view),
     accountState: async () => {
       const { treasury, reserves } = (await view.registry(["pots"])).pots;
       return { treasury, reserves };
@@ -94,49 +95,6 @@ function accountAnswers(view: StateView) {
   } satisfies Partial<QueryHandlers>;
 }
 
-/** Representatives and the stake that is delegated to them. */
-function representativeAnswers(view: StateView) {
-  return {
-    drepState: async ({ credentials }) => {
-      const state = await view.registry(["dreps", "accounts", "epoch", "governance"]);
-      const { dreps, accounts, epoch } = state;
-      const { dormant } = governanceOf(state);
-      const wanted = new Set(credentials.map(credentialKey));
-      const delegators = new Map<string, Credential[]>();
-      for (const [key, { drep }] of accounts.entries()) {
-        if (drep === undefined) continue;
-        const of = delegators.get(drep);
-        if (of) of.push(parseCredentialKey(key));
-        else delegators.set(drep, [parseCredentialKey(key)]);
-      }
-      return [...dreps.entries()].flatMap(([key, { deposit, anchor, expiry = epoch + DREP_ACTIVITY - dormant }]) =>
-        wanted.size > 0 && !wanted.has(key) ? [] : [{
-          credential: parseCredentialKey(key),
-          // epochs without an action to vote on do not count (ledger: `vsActualDRepExpiry`)
-          expiry: expiry + dormant,
-          anchor,
-          deposit,
-          delegators: delegators.get(key) ?? [],
-        }]
-      );
-    },
-    drepStake: async ({ dreps }) => {
-      const state = await view.ledger(STAKE);
-      const votes = new Map<string, string>();
-      for (const [key, { drep }] of state.accounts.entries()) if (drep !== undefined) votes.set(key, drep);
-      const sums = new Map<string, bigint>();
-      for (const [key, lovelace] of stakeOf(state, votes.keys())) {
-        const drep = mustGet(votes, key);
-        sums.set(drep, (sums.get(drep) ?? 0n) + lovelace);
-      }
-      const wanted = new Set(dreps.map(drepKey));
-      return [...sums].flatMap(([key, lovelace]) =>
-        wanted.size > 0 && !wanted.has(key) ? [] : [{ drep: drepOf(key), lovelace }]
-      );
-    },
-  } satisfies Partial<QueryHandlers>;
-}
-
 /** Pools, their stake and their rewards. */
 function poolAnswers(genesis: Genesis, view: StateView) {
   /** Registered pools: all, or the given ones. */
@@ -167,20 +125,20 @@ function poolAnswers(genesis: Genesis, view: StateView) {
     poolDistribution: async ({ pools }) =>
       distributionOf(leaderDistribution(await view.registry(["snapshots", "epoch"])), pools),
     stakeDistribution: async () => distributionOf(stakeDistribution(await view.ledger(STAKE), genesis.terms)),
+    rewardInfo: async () => {
+      const { pools, ...terms } = rewardInfo(await view.ledger(RANKED), genesis.terms);
+      return { ...terms, pools: [...pools].map(([pool, of]) => ({ pool, ...of })) };
+    },
     nonMyopicRewards: async ({ stakes }) => {
       const keyed = stakes.map((stake) => ({ stake, key: typeof stake === "bigint" ? stake : credentialKey(stake) }));
       const keys = keyed.map(({ key }) => key);
-      const rewards = nonMyopicMemberRewards(await view.ledger([...STAKE, "ranking"]), genesis.terms, keys);
+      const rewards = nonMyopicMemberRewards(await view.ledger(RANKED), genesis.terms, keys);
       return keyed.map(({ stake, key }) => ({
         stake,
         pools: [...rewards.get(key) ?? []].map(([pool, lovelace]) => ({ pool, lovelace })),
       }));
     },
   } satisfies Partial<QueryHandlers>;
-}
-
-function drepOf(key: string): Drep {
-  return key === "abstain" || key === "no confidence" ? { kind: key } : parseCredentialKey(key);
 }
 
 function parametersOf(bytes: Uint8Array): PoolParameters {

@@ -1,7 +1,7 @@
 /** Governance at the boundary between two epochs: what was decided takes force, what ended is refunded, and it is decided again. */
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { GOVERNANCE, governanceOf, proposalOf } from "#src/ledger/governance/actions.ts";
-import { enact, type EnactState, ended } from "#src/ledger/governance/enact.ts";
+import { enactDecided, type EnactState, ended } from "#src/ledger/governance/enact.ts";
 import type { Election } from "#src/ledger/governance/count.ts";
 import { ratify } from "#src/ledger/governance/ratify.ts";
 import type { Proposed } from "#src/ledger/governance/types.ts";
@@ -22,16 +22,7 @@ interface Boundary {
  */
 export function takeForce({ registry, parameters, pots, epoch }: Boundary): Parameters {
   const { decided } = governanceOf(registry);
-  const state = decided.enacted.reduce<EnactState>((state, key) => {
-    const proposed = registry.proposals.get(key);
-    return proposed ? enact(state, key, proposalOf(proposed).action) : state;
-  }, {
-    governance: governanceOf(registry),
-    parameters,
-    committee: new Map(registry.committee.entries()),
-    treasury: pots.treasury,
-    payments: [],
-  });
+  const state = enactDecided({ ...registry, parameters, treasury: pots.treasury });
   const gone = ended(registry.proposals, decided);
   for (const [{ credential }, lovelace] of state.payments) {
     if (credit(registry, credentialKey(credential), lovelace)) pots.treasury -= lovelace;

@@ -12,7 +12,8 @@ import { enterVersion, type HardFork } from "#src/ledger/epoch/hardFork.ts";
 import { rank, rankingOf } from "#src/ledger/epoch/ranking.ts";
 import { adoptPools, reapPools } from "#src/ledger/epoch/reap.ts";
 import { type EpochTerms, type Reward, rewardUpdate } from "#src/ledger/epoch/rewards.ts";
-import { snapshotOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
+import { heldStake, snapshotOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
+import { countVoting } from "#src/ledger/governance/voting.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { changing } from "#src/ledger/registry.ts";
 import {
@@ -72,7 +73,9 @@ export function passEpoch(
       if (!account) after.treasury += amount;
       else if (amount > 0n) accounts.set(key, { ...account, balance: account.balance + amount });
     }
-    snapshot = takeSnapshot({ utxo: state.utxo, accounts, pools, pots: after });
+    const { utxo } = state;
+    const held = heldStake(utxo);
+    const counted = takeSnapshot({ utxo, held, accounts, pools, pots: after });
     adoptPools(registry);
     const { refunded, unclaimed } = reapPools(registry, epoch);
     after.deposits -= refunded + unclaimed;
@@ -82,7 +85,9 @@ export function passEpoch(
     if (fork) next = { ...next, ...fork.parameters };
     const { major } = next.protocolVersion;
     if (major !== parameters.protocolVersion.major) enterVersion(major, registry);
-    decide({ ...registry, utxo: state.utxo, snapshot, parameters: next, treasury: after.treasury, epoch });
+    const voting = countVoting({ ...registry, utxo, held, snapshot: counted });
+    snapshot = { ...counted, voting, ...(next === parameters ? {} : { parametersBefore: parameters }) };
+    decide({ ...registry, snapshot, parameters: next, treasury: after.treasury, epoch });
   });
   const oldest = String(epoch - 3);
   const circulation = terms.maxSupply - reserves;
@@ -149,6 +154,7 @@ export function blockMade({ blocks, epoch }: Pick<LedgerState, "blocks" | "epoch
  * genesis may make blocks at once and earn with the first.
  */
 export function firstSnapshots(state: LedgerState): Change<StakeSnapshot>[] {
-  const snapshot = takeSnapshot(state);
+  const stake = takeSnapshot(state);
+  const snapshot = { ...stake, voting: countVoting({ ...state, snapshot: stake }) };
   return [2, 1, 0].map((ago) => ({ key: String(state.epoch - ago), after: snapshot }));
 }

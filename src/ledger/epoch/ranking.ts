@@ -151,6 +151,37 @@ export function nonMyopicMemberRewards(
   }));
 }
 
+/** What a pool's rewards depend on (ledger: `RewardInfoPool`). */
+interface RewardInfo {
+  /** Lovelace delegated to it. */
+  readonly stake: bigint;
+  /** Lovelace that its owners promised to delegate, and that they delegate. */
+  readonly ownerPledge: bigint;
+  readonly ownerStake: bigint;
+  readonly cost: bigint;
+  readonly margin: Ratio;
+  /** Share of its blocks that it will probably make. */
+  readonly performance: number;
+}
+
+/** What rewards of pools depend on, by the state as it is now (query `GetRewardInfoPools`). Reads all outputs once. */
+export function rewardInfo(state: LedgerState, { maxSupply }: EpochTerms) {
+  const { desiredPools, pledgeInfluence } = state.parameters;
+  const { rewardPot: pot, likelihoods } = rankingOf(state);
+  const pools = new Map([...takeSnapshot(state).pools].map(([id, pool]): [string, RewardInfo] => {
+    const terms = poolTerms(pool.certificate);
+    return [id, {
+      stake: poolStake(pool),
+      ownerPledge: terms.pledge,
+      ownerStake: ownStake(pool, terms),
+      cost: terms.cost,
+      margin: terms.margin,
+      performance: performanceOf(likelihoods.get(id)),
+    }];
+  }));
+  return { desiredPools, pledgeInfluence, pot, totalStake: maxSupply - state.pots.reserves, pools };
+}
+
 /** What one pool would pay: of the stake it would have, which is a full share for the best ones. */
 function nonMyopicReward(
   parameters: Parameters,

@@ -15,16 +15,8 @@ export function stakeKey({ address }: Pick<Output, "address">): string | undefin
   return (type & 2 ? "s" : "k") + address.slice(58);
 }
 
-/**
- * Lovelace of the given accounts, by key: rewards not withdrawn, and all outputs at base addresses with that stake
- * credential. Reads all outputs once: 12 ms of CPU time for 100,000 outputs at 1,000 addresses, 77 ms at 100,000 addresses.
- */
-export function stakeOf(
-  { utxo, accounts }: Pick<LedgerState, "utxo" | "accounts">,
-  keys: Iterable<string>,
-): Map<string, bigint> {
-  const stake = new Map<string, bigint>();
-  for (const key of keys) stake.set(key, accounts.get(key)?.balance ?? 0n);
+/** Lovelace in outputs at base addresses, by account key. Reads all outputs once. */
+export function heldStake(utxo: LedgerState["utxo"]): ReadonlyMap<string, bigint> {
   // Sum by address first: its string caches its hash. This takes a third of the time of slicing a key from each output.
   const held = new Map<string, { lovelace: bigint }>();
   for (const { address, value } of utxo.outputs()) {
@@ -32,18 +24,33 @@ export function stakeOf(
     if (at) at.lovelace += value.lovelace;
     else held.set(address, { lovelace: value.lovelace });
   }
+  const stake = new Map<string, bigint>();
   for (const [address, { lovelace }] of held) {
     const key = stakeKey({ address });
-    if (key === undefined) continue;
-    const sum = stake.get(key);
-    if (sum !== undefined) stake.set(key, sum + lovelace);
+    if (key !== undefined) stake.set(key, (stake.get(key) ?? 0n) + lovelace);
   }
+  return stake;
+}
+
+/** Outputs, or what `heldStake` gives for them where several counts are made of the same ones. */
+type StakeSource = Pick<LedgerState, "utxo"> & { readonly held?: ReadonlyMap<string, bigint> | undefined };
+
+/**
+ * Lovelace of the given accounts, by key: rewards not withdrawn, and all outputs at base addresses with that stake
+ * credential. Reads all outputs once: 12 ms of CPU time for 100,000 outputs at 1,000 addresses, 77 ms at 100,000 addresses.
+ */
+export function stakeOf(
+  { utxo, accounts, held = heldStake(utxo) }: StakeSource & Pick<LedgerState, "accounts">,
+  keys: Iterable<string>,
+): Map<string, bigint> {
+  const stake = new Map<string, bigint>();
+  for (const key of keys) stake.set(key, (accounts.get(key)?.balance ?? 0n) + (held.get(key) ?? 0n));
   return stake;
 }
 
 /** Takes the stake snapshot of a state. Delegations to pools that are not registered are left out. */
 export function takeSnapshot(
-  { utxo, accounts, pools, pots }: Pick<LedgerState, "utxo" | "accounts" | "pools" | "pots">,
+  { utxo, held, accounts, pools, pots }: StakeSource & Pick<LedgerState, "accounts" | "pools" | "pots">,
 ): StakeSnapshot {
   const members = new Map<string, Map<string, bigint>>();
   const snapshot = new Map<string, PoolSnapshot>();
@@ -54,7 +61,7 @@ export function takeSnapshot(
   }
   const delegations = new Map<string, string>();
   for (const [key, { pool }] of accounts.entries()) if (pool !== undefined) delegations.set(key, pool);
-  for (const [key, lovelace] of stakeOf({ utxo, accounts }, delegations.keys())) {
+  for (const [key, lovelace] of stakeOf({ utxo, held, accounts }, delegations.keys())) {
     members.get(mustGet(delegations, key))?.set(key, lovelace);
   }
   return { pools: snapshot, fees: pots.fees };

@@ -1,34 +1,24 @@
-/** How actions were voted on: stake that votes, and how much of it agrees (CIP-1694). */
-import { mustGet } from "#src/base/maps.ts";
+/** How actions were voted on: how much of the stake that votes agrees (CIP-1694). */
 import type { Action } from "#src/cardano/conway/governance.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { poolStake, stakeOf } from "#src/ledger/epoch/snapshot.ts";
-import { proposalOf, type Tally } from "#src/ledger/governance/actions.ts";
+import type { Tally } from "#src/ledger/governance/actions.ts";
 import { isActive, isBootstrap } from "#src/ledger/governance/thresholds.ts";
-import type { Proposed } from "#src/ledger/governance/types.ts";
+import type { VotingStake } from "#src/ledger/governance/voting.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
 import {
   type CommitteeMember,
   credentialKey,
   type LedgerState,
+  type Pool,
   type StakeSnapshot,
   type View,
 } from "#src/ledger/state.ts";
-
-/** Lovelace that votes, as of a boundary. */
-export interface VotingStake {
-  /** By representative: the key of a credential, `abstain` or `no confidence`. */
-  readonly dreps: ReadonlyMap<string, bigint>;
-  /** By pool. */
-  readonly pools: ReadonlyMap<string, bigint>;
-}
 
 type Tables = Pick<LedgerState, "accounts" | "pools" | "dreps" | "committee" | "proposals" | "votes" | "governance">;
 
 /** What an election sees. */
 export interface Election extends Tables {
-  readonly utxo: LedgerState["utxo"];
-  /** The stake of pools, of this boundary. */
+  /** The stake of this boundary. */
   readonly snapshot: StakeSnapshot;
   readonly parameters: Parameters;
   /** Lovelace in the treasury. */
@@ -87,10 +77,17 @@ function defaultVote(
 ): "yes" | "no" | "abstain" {
   if (kind === "hard fork") return "no";
   if (isBootstrap(parameters)) return "abstain";
-  const registered = pools.get(pool);
-  const account = registered && accounts.get(credentialKey(poolTerms(registered.certificate).account.credential));
-  if (account?.drep === "abstain") return "abstain";
-  return account?.drep === "no confidence" && kind === "no confidence" ? "yes" : "no";
+  const vote = standingVote(pools.get(pool), accounts);
+  return vote === "no confidence" ? kind === "no confidence" ? "yes" : "no" : vote;
+}
+
+/** How the delegation of a pool's reward account votes in its place; "no confidence" is a yes to motions of that alone. */
+export function standingVote(
+  pool: Pool | undefined,
+  accounts: LedgerState["accounts"],
+): "no" | "abstain" | "no confidence" {
+  const account = pool && accounts.get(credentialKey(poolTerms(pool.certificate).account.credential));
+  return account?.drep === "abstain" || account?.drep === "no confidence" ? account.drep : "no";
 }
 
 /** Stake of active representatives that agree, of those that do not abstain (ledger: `dRepAcceptedRatio`). */
@@ -116,36 +113,4 @@ export function drepVotes(
     if (vote === "yes") yes += lovelace;
   }
   return { yes, all };
-}
-
-/**
- * The stake of representatives and pools: outputs and rewards of those who delegate, with the deposits of their proposals
- * (ledger: `computeDRepDistr`).
- */
-export function votingStake(
-  { utxo, accounts, dreps, snapshot }: Election,
-  proposed: readonly (readonly [string, Proposed])[],
-): VotingStake {
-  const deposits = new Map<string, bigint>();
-  for (const [, one] of proposed) {
-    const { deposit, account } = proposalOf(one);
-    const key = credentialKey(account.credential);
-    deposits.set(key, (deposits.get(key) ?? 0n) + deposit);
-  }
-  const pools = new Map([...snapshot.pools].map(([pool, of]) => [pool, poolStake(of)]));
-  const delegated = new Map<string, string>();
-  for (const [key, { drep, pool }] of accounts.entries()) {
-    if (drep !== undefined && (drep === "abstain" || drep === "no confidence" || dreps.get(drep))) {
-      delegated.set(key, drep);
-    }
-    const deposit = deposits.get(key);
-    const stake = pool === undefined ? undefined : pools.get(pool);
-    if (deposit !== undefined && pool !== undefined && stake !== undefined) pools.set(pool, stake + deposit);
-  }
-  const stakes = new Map<string, bigint>();
-  for (const [key, lovelace] of stakeOf({ utxo, accounts }, delegated.keys())) {
-    const drep = mustGet(delegated, key);
-    stakes.set(drep, (stakes.get(drep) ?? 0n) + lovelace + (deposits.get(key) ?? 0n));
-  }
-  return { dreps: stakes, pools };
 }

@@ -2,10 +2,17 @@
 import type { Action } from "#src/cardano/conway/governance.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { descendants, inOrder, previousOf, proposalOf, purposeOf } from "#src/ledger/governance/actions.ts";
+import {
+  descendants,
+  governanceOf,
+  inOrder,
+  previousOf,
+  proposalOf,
+  purposeOf,
+} from "#src/ledger/governance/actions.ts";
 import { changeParameters } from "#src/ledger/governance/parameters.ts";
 import type { Governance, Proposed } from "#src/ledger/governance/types.ts";
-import { type CommitteeMember, credentialKey, type View } from "#src/ledger/state.ts";
+import { type CommitteeMember, credentialKey, type LedgerState, type View } from "#src/ledger/state.ts";
 
 /** What is in force while actions are carried out one after the other. */
 export interface EnactState {
@@ -50,6 +57,29 @@ export function enact(state: EnactState, key: string, action: Action): EnactStat
     case "info":
       return state;
   }
+}
+
+/** Carries out what was decided at the last boundary (`Governance.decided`), on top of what is in force. */
+export function enactDecided(
+  { governance, proposals, committee, parameters, treasury }:
+    & Pick<
+      LedgerState,
+      "governance" | "proposals" | "committee" | "parameters"
+    >
+    & { readonly treasury: bigint },
+): EnactState {
+  const inForce = governanceOf({ governance });
+  const state: EnactState = {
+    governance: inForce,
+    parameters,
+    committee: new Map(committee.entries()),
+    treasury,
+    payments: [],
+  };
+  return inForce.decided.enacted.reduce((state, key) => {
+    const proposed = proposals.get(key);
+    return proposed ? enact(state, key, proposalOf(proposed).action) : state;
+  }, state);
 }
 
 /** A committee without elected members; hot credentials stay. */

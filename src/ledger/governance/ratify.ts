@@ -16,15 +16,7 @@ import {
   tallies,
   type Tally,
 } from "#src/ledger/governance/actions.ts";
-import {
-  committeeVotes,
-  type Counted,
-  drepVotes,
-  type Election,
-  poolVotes,
-  type VotingStake,
-  votingStake,
-} from "#src/ledger/governance/count.ts";
+import { committeeVotes, type Counted, drepVotes, type Election, poolVotes } from "#src/ledger/governance/count.ts";
 import { enact, type EnactState } from "#src/ledger/governance/enact.ts";
 import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import {
@@ -35,6 +27,7 @@ import {
   type ThresholdTerms,
 } from "#src/ledger/governance/thresholds.ts";
 import type { Governance, Proposed } from "#src/ledger/governance/types.ts";
+import { type VotingStake, votingStake } from "#src/ledger/governance/voting.ts";
 
 /** Actions are tried in this order, then in that in which they were proposed (ledger: `actionPriority`). */
 const PRIORITIES: readonly Action["kind"][] = [
@@ -47,14 +40,19 @@ const PRIORITIES: readonly Action["kind"][] = [
   "info",
 ];
 /** After one of these, nothing else takes force at the same boundary (ledger: `delayingAction`). */
-const DELAYING: ReadonlySet<Action["kind"]> = new Set(["no confidence", "hard fork", "committee", "constitution"]);
+export const DELAYING: ReadonlySet<Action["kind"]> = new Set([
+  "no confidence",
+  "hard fork",
+  "committee",
+  "constitution",
+]);
 
 /** Decides about all actions that are voted on. */
 export function ratify(election: Election): Governance["decided"] {
   const proposed = inOrder(election.proposals);
   if (proposed.length === 0) return { enacted: [], expired: [] };
   const { epoch, committee, parameters } = election;
-  const stake = votingStake(election, proposed);
+  const stake = votingStake(election.snapshot);
   const tally = tallies(election.votes);
   const enacted: string[] = [];
   const expired: string[] = [];

@@ -3,16 +3,10 @@ import type { Action, Voter } from "#src/cardano/conway/governance.ts";
 import { applyEpoch, type BoundaryTerms, passEpoch } from "#src/ledger/epoch/pass.ts";
 import { snapshotOf } from "#src/ledger/epoch/snapshot.ts";
 import { governanceOf, inOrder, proposalOf, tallies } from "#src/ledger/governance/actions.ts";
-import {
-  committeeVotes,
-  type Counted,
-  drepVotes,
-  type Election,
-  poolVotes,
-  votingStake,
-} from "#src/ledger/governance/count.ts";
+import { committeeVotes, type Counted, drepVotes, type Election, poolVotes } from "#src/ledger/governance/count.ts";
 import { reaches } from "#src/ledger/governance/ratify.ts";
 import { committeeThreshold, drepThreshold, poolThreshold, type Threshold } from "#src/ledger/governance/thresholds.ts";
+import { votingStake } from "#src/ledger/governance/voting.ts";
 import { type LedgerState, overlay } from "#src/ledger/state.ts";
 
 /** The votes of a role on an action: those that agree, all that count, and what is needed. */
@@ -47,7 +41,7 @@ export function standings(state: LedgerState, terms: BoundaryTerms): Map<string,
   const governance = governanceOf(after);
   const { committee, parameters, pots: { treasury }, epoch } = after;
   const election: Election = { ...after, snapshot: snapshotOf(after, epoch), treasury, epoch };
-  const stake = votingStake(election, inOrder(after.proposals));
+  const stake = votingStake(election.snapshot);
   const tally = tallies(state.votes);
   const voteTerms = { governance, parameters, committee, epoch };
   const next = nextSteps(state, after);

@@ -103,7 +103,7 @@ export function answerForSeat(
   committee.set(
     key,
     certificate.kind === "resign"
-      ? { ...elected, resigned: true }
+      ? { ...elected, resigned: true, ...(certificate.anchor ? { resignation: certificate.anchor } : {}) }
       : { ...elected, hot: credentialKey(certificate.hot) },
   );
   if (!member) return [{ name: "ConwayCommitteeIsUnknown", credential: cold }];

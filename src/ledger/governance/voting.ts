@@ -1,0 +1,72 @@
+/** What counts for the actions that are voted on, as of the boundary between two epochs (ledger: `computeDRepDistr`). */
+import { mustGet } from "#src/base/maps.ts";
+import { poolStake, stakeOf } from "#src/ledger/epoch/snapshot.ts";
+import { inOrder, proposalOf } from "#src/ledger/governance/actions.ts";
+import type { Proposed } from "#src/ledger/governance/types.ts";
+import { credentialKey, type LedgerState, type StakeSnapshot, type VotingSnapshot } from "#src/ledger/state.ts";
+
+/** The tables as a boundary leaves them, and the stake of pools that was counted at it. */
+interface Countable extends Pick<LedgerState, "utxo" | "accounts" | "dreps" | "proposals" | "votes"> {
+  /** What `heldStake` gives for the outputs. */
+  readonly held?: ReadonlyMap<string, bigint> | undefined;
+  readonly snapshot: Pick<StakeSnapshot, "pools">;
+}
+
+/** Nothing was voted and no vote delegated. */
+const NOTHING: VotingSnapshot = { votes: new Map(), dreps: new Map(), delegators: new Map(), poolDeposits: new Map() };
+
+/** Counts what governance decides by: stake includes the deposits of proposals, for representatives and for pools. */
+export function countVoting({ utxo, held, accounts, dreps, proposals, votes, snapshot }: Countable): VotingSnapshot {
+  const deposits = depositsOf(inOrder(proposals));
+  const delegated = new Map<string, string>();
+  const poolDeposits = new Map<string, bigint>();
+  for (const [key, { drep, pool }] of accounts.entries()) {
+    if (drep !== undefined && (drep === "abstain" || drep === "no confidence" || dreps.get(drep))) {
+      delegated.set(key, drep);
+    }
+    const deposit = deposits.get(key);
+    if (deposit === undefined || pool === undefined || !snapshot.pools.has(pool)) continue;
+    poolDeposits.set(pool, (poolDeposits.get(pool) ?? 0n) + deposit);
+  }
+  const delegators = new Map<string, Map<string, bigint>>();
+  const stakes = delegated.size === 0 ? [] : stakeOf({ utxo, held, accounts }, delegated.keys());
+  for (const [key, lovelace] of stakes) {
+    const drep = mustGet(delegated, key);
+    const of = delegators.get(drep) ?? new Map<string, bigint>();
+    delegators.set(drep, of.set(key, lovelace + (deposits.get(key) ?? 0n)));
+  }
+  return { votes: new Map(votes.entries()), dreps: new Map(dreps.entries()), delegators, poolDeposits };
+}
+
+function depositsOf(proposed: readonly (readonly [string, Proposed])[]): ReadonlyMap<string, bigint> {
+  const deposits = new Map<string, bigint>();
+  for (const [, one] of proposed) {
+    const { deposit, account } = proposalOf(one);
+    const key = credentialKey(account.credential);
+    deposits.set(key, (deposits.get(key) ?? 0n) + deposit);
+  }
+  return deposits;
+}
+
+/** What counted when an epoch began; nothing where that is not known. */
+export function votingOf({ voting = NOTHING }: StakeSnapshot): VotingSnapshot {
+  return voting;
+}
+
+/** Lovelace that votes, as of a boundary. */
+export interface VotingStake {
+  /** By representative: the key of a credential, `abstain` or `no confidence`. */
+  readonly dreps: ReadonlyMap<string, bigint>;
+  /** By pool. */
+  readonly pools: ReadonlyMap<string, bigint>;
+}
+
+/** The stake of representatives and pools that counted when an epoch began, with the deposits of proposals. */
+export function votingStake(snapshot: StakeSnapshot): VotingStake {
+  const { delegators, poolDeposits } = votingOf(snapshot);
+  const sum = (of: ReadonlyMap<string, bigint>) => [...of.values()].reduce((sum, lovelace) => sum + lovelace, 0n);
+  return {
+    dreps: new Map([...delegators].map(([drep, of]) => [drep, sum(of)])),
+    pools: new Map([...snapshot.pools].map(([pool, of]) => [pool, poolStake(of) + (poolDeposits.get(pool) ?? 0n)])),
+  };
+}
