@@ -7,15 +7,24 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { toHex } from "#src/base/bytes.ts";
 import type { Credential } from "#src/cardano/address.ts";
+import type { Vote } from "#src/cardano/conway/governance.ts";
 import { as, asInt, asSet, decode, encode, Encoded, type Item, raw } from "#src/cardano/cbor.ts";
 import { type Output, readOutput, readRef, refKey } from "#src/cardano/output.ts";
 import type { Parameters, ProtocolParameters, Ratio, Units } from "#src/cardano/parameters.ts";
 import type { EpochTerms } from "#src/ledger/epoch/rewards.ts";
-import { snapshotOf } from "#src/ledger/epoch/snapshot.ts";
+import { poolStake, snapshotOf } from "#src/ledger/epoch/snapshot.ts";
 import { GOVERNANCE, governanceOf, voteKey, voterKey } from "#src/ledger/governance/actions.ts";
 import { PURPOSES } from "#src/ledger/governance/types.ts";
+import { votingOf, votingStake } from "#src/ledger/governance/voting.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
-import { blocksKey, credentialKey, type MutableLedgerState, newState, RANKING } from "#src/ledger/state.ts";
+import {
+  blocksKey,
+  credentialKey,
+  type MutableLedgerState,
+  newState,
+  RANKING,
+  type VotingSnapshot,
+} from "#src/ledger/state.ts";
 
 /** An event of the ledger. */
 export type Event =
@@ -186,6 +195,7 @@ function readState(item: Item, parameters: (hash: string) => Parameters): Snapsh
   readCommittee(state, committee!, proposals!, seats!);
   readPools(state, pools!);
   readSnapshots(state, snapshots!);
+  readVoting(state, pulser!);
   for (const [made, of] of [[blocksBefore, state.epoch - 1], [blocksNow, state.epoch]] as const) {
     for (const [pool, count] of pairs(made)) state.blocks.set(blocksKey(of, hex(pool)), number(count));
   }
@@ -222,21 +232,15 @@ function readGovernance(
     list(roots).flatMap((root, i) => optional(root) ? [[PURPOSES[i]!, actionId(optional(root))]] : []),
   );
   for (const [order, action] of list(actions).entries()) {
-    const [id, byCommittee, byDreps, byPools, procedure, proposedIn, expiresAfter] = list(action);
+    const [id, , , , procedure, proposedIn, expiresAfter] = list(action);
     state.proposals.set(actionId(id), {
       cbor: raw(procedure!),
       order,
       proposedIn: number(proposedIn),
       expiresAfter: number(expiresAfter),
     });
-    for (const [role, votes] of [["committee", byCommittee], ["drep", byDreps], ["pool", byPools]] as const) {
-      for (const [voter, vote] of pairs(votes)) {
-        const credential = role === "pool" ? { kind: "key", hash: hex(voter) } as const : readCredential(voter);
-        const choice = (["no", "yes", "abstain"] as const)[number(vote)]!;
-        state.votes.set(voteKey(actionId(id), voterKey({ role, credential })), choice);
-      }
-    }
   }
+  for (const [key, vote] of readVotes(actions!)) state.votes.set(key, vote);
   const [anchor, script] = list(constitution);
   const [url, hash] = list(anchor);
   const [, ratified] = list(pulser);
@@ -256,6 +260,56 @@ function readGovernance(
       expired: asSet(ending).map(actionId),
     },
   });
+}
+
+/** The votes on some actions, by `voteKey`. */
+function readVotes(actions: Item): Map<string, Vote["vote"]> {
+  const found = new Map<string, Vote["vote"]>();
+  for (const action of list(actions)) {
+    const [id, byCommittee, byDreps, byPools] = list(action);
+    for (const [role, votes] of [["committee", byCommittee], ["drep", byDreps], ["pool", byPools]] as const) {
+      for (const [voter, vote] of pairs(votes)) {
+        const credential = role === "pool" ? { kind: "key", hash: hex(voter) } as const : readCredential(voter);
+        const choice = (["no", "yes", "abstain"] as const)[number(vote)]!;
+        found.set(voteKey(actionId(id), voterKey({ role, credential })), choice);
+      }
+    }
+  }
+  return found;
+}
+
+/** What was counted when the epoch began. Stake is there by representative only: it is put under one account. */
+function readVoting(state: MutableLedgerState, pulser: Item): void {
+  const [snapshot] = list(pulser);
+  const [actions, dreps, states, pools] = list(snapshot);
+  const taken = snapshotOf(state, state.epoch);
+  const voting: VotingSnapshot = {
+    votes: readVotes(actions!),
+    dreps: new Map(
+      pairs(states).map(([key, of]) => [keyOf(key), { deposit: asInt(list(of)[2]), expiry: number(list(of)[0]) }]),
+    ),
+    delegators: new Map(pairs(dreps).map(([drep, lovelace]) => [readDRep(drep), new Map([["", asInt(lovelace)]])])),
+    poolDeposits: new Map(
+      pairs(pools).map(([key, lovelace]) => {
+        const pool = taken.pools.get(hex(key));
+        return [hex(key), asInt(lovelace) - (pool ? poolStake(pool) : 0n)];
+      }),
+    ),
+  };
+  state.snapshots.set(String(state.epoch), { ...taken, voting });
+}
+
+/** What counts for actions in this epoch. Pools without stake are in no distribution. */
+function votingText(state: MutableLedgerState): string[] {
+  const snapshot = snapshotOf(state, state.epoch);
+  const voting = votingOf(snapshot);
+  const { dreps, pools } = votingStake(snapshot);
+  return [
+    ...[...voting.votes].map(([key, vote]) => `counted vote ${key} ${vote}`),
+    ...[...voting.dreps].map(([drep, { deposit, expiry }]) => `counted drep ${drep} ${deposit} ${expiry}`),
+    ...[...dreps].map(([drep, lovelace]) => `counted stake of drep ${drep} ${lovelace}`),
+    ...[...pools].flatMap(([pool, lovelace]) => lovelace === 0n ? [] : [`counted stake of pool ${pool} ${lovelace}`]),
+  ];
 }
 
 /** Elected members, proposed members, and the votes of each. */
@@ -367,7 +421,7 @@ export function stateText({ state, outputs }: Snapshot): string[] {
     if (hot || resigned) rows.push(`committee ${cold} ${hot ?? "resigned"}`);
     if (elected) rows.push(`committee ${cold} until ${until}`);
   }
-  rows.push(...governanceText(state));
+  rows.push(...governanceText(state), ...votingText(state));
   for (const [pot, lovelace] of Object.entries(pots)) rows.push(`pot ${pot} ${lovelace}`);
   rows.push(`epoch ${state.epoch}`, `fees shared out next ${snapshotOf(state, state.epoch).fees}`);
   for (const [epoch, { pools }] of snapshots.entries()) {
