@@ -89,6 +89,33 @@ func (r *relay) eraQuery(client *localstatequery.Client, query *localstatequery.
 	case *localstatequery.ShelleyAccountStateQuery:
 		return client.GetAccountState()
 	default:
+		return governanceQuery(client, q)
+	}
+}
+
+// governanceQuery asks the node what gouroboros has types for. Its proposals and its ratify state have no filter.
+func governanceQuery(client *localstatequery.Client, query any) (any, error) {
+	one := func(value any, err error) (any, error) { return []any{value}, err }
+	switch q := query.(type) {
+	case *localstatequery.ShelleyConstitutionQuery:
+		return client.GetConstitution()
+	case *localstatequery.ShelleyGovStateQuery:
+		return client.GetGovState()
+	case *localstatequery.ShelleyDRepStateQuery:
+		return client.GetDRepState(q.Credentials.Items())
+	case *localstatequery.ShelleyDRepStakeDistrQuery:
+		return client.GetDRepStakeDistr(q.DReps.Items())
+	case *localstatequery.ShelleyCommitteeMembersStateQuery:
+		return client.GetCommitteeMembersState(q.ColdCreds.Items(), q.HotCreds.Items(), q.MemberStatus.Items())
+	case *localstatequery.ShelleySPOStakeDistrQuery:
+		return client.GetSPOStakeDistr(q.PoolIds.Items())
+	case *localstatequery.ShelleyGetProposalsQuery:
+		return one(client.GetProposals())
+	case *localstatequery.ShelleyGetRatifyStateQuery:
+		return client.GetRatifyState()
+	case *localstatequery.ShelleyRewardInfoPoolsQuery:
+		return client.GetRewardInfoPools()
+	default:
 		return nil, fmt.Errorf("unsupported query: %T", q)
 	}
 }

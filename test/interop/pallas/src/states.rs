@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use pallas_codec::minicbor::{Decode, Encode, decode, decode::Error};
 use pallas_codec::utils::{AnyCbor, AnyUInt, Bytes, TagWrap};
 use pallas_network::miniprotocols::localstate::queries_v16::{
-    AccountState, BlockQuery, ChainBlockNumber, DRep, FilteredDelegsRewards, GenesisConfig, HardForkQuery, LedgerQuery,
-    NonMyopicMemberRewards, PState, PoolParams, ProtocolParam, Request, StakeAddr, StakeDistribution, StakeSnapshots,
-    SystemStart, TaggedSet, UTxOByAddress,
+    AccountState, BlockQuery, ChainBlockNumber, CommitteeMembersState, Constitution, DRep, DRepState,
+    FilteredDelegsRewards, GenesisConfig, GovActionState, GovState, HardForkQuery, LedgerQuery, NonMyopicMemberRewards,
+    PState, PoolParams, ProtocolParam, RatifyState, Request, StakeAddr, StakeDistribution, StakeSnapshots, SystemStart,
+    TaggedSet, UTxOByAddress,
 };
 use pallas_network::miniprotocols::localstate::{
     AcquireFailure, Client, ClientAcquireRequest, ClientError, ClientQueryRequest, Server,
 };
+use pallas_network::miniprotocols::localtxsubmission::SMaybe;
 use pallas_network::miniprotocols::{PROTOCOL_N2C_STATE_QUERY, Point};
 use pallas_network::multiplexer::AgentChannel;
 use serde_json::json;
@@ -142,13 +144,19 @@ fn anew(request: &Request, answer: AnyCbor) -> (AnyCbor, String) {
             }
             BlockQuery::GetNonMyopicMemberRewards(_) => rewritten::<(NonMyopicMemberRewards,)>(&answer),
             BlockQuery::GetAccountState => rewritten::<(AccountState,)>(&answer),
+            // pallas writes a constitution, and what holds one, without the `null` of a missing script
+            BlockQuery::GetConstitution => return only_read::<(Constitution,)>(answer),
+            BlockQuery::GetGovState => return only_read::<(GovState,)>(answer),
+            BlockQuery::GetDRepState(_) => rewritten::<(BTreeMap<StakeAddr, DRepState>,)>(&answer),
+            BlockQuery::GetDRepStakeDistr(_) => rewritten::<(BTreeMap<DRep, AnyUInt>,)>(&answer),
+            BlockQuery::GetCommitteeMembersState(..) => rewritten::<(CommitteeMembersState,)>(&answer),
+            BlockQuery::GetSPOStakeDistr(_) => rewritten::<(BTreeMap<Bytes, AnyUInt>,)>(&answer),
+            BlockQuery::GetProposals(_) => return only_read::<(Vec<GovActionState>,)>(answer),
+            BlockQuery::GetRatifyState => return only_read::<(RatifyState,)>(answer),
+            BlockQuery::GetFuturePParams => rewritten::<(SMaybe<ProtocolParam>,)>(&answer),
+            BlockQuery::GetDRepsDelegations(_) => rewritten::<(BTreeMap<DRep, TaggedSet<StakeAddr>>,)>(&answer),
             // pallas' type ends before the parameters and what follows them
-            BlockQuery::GetGenesisConfig => {
-                return match answer.clone().into_decode::<(GenesisConfig,)>() {
-                    Ok(_) => (answer, "read".into()),
-                    Err(error) => (answer, causes(&error)),
-                };
-            }
+            BlockQuery::GetGenesisConfig => return only_read::<(GenesisConfig,)>(answer),
             _ => return (answer, "untyped".into()),
         },
     };
@@ -156,6 +164,18 @@ fn anew(request: &Request, answer: AnyCbor) -> (AnyCbor, String) {
         Ok(told) => (told, "re-encoded".into()),
         Err(error) => (answer, causes(&error)),
     }
+}
+
+/// The answer as it is, and how it was read.
+fn only_read<T>(answer: AnyCbor) -> (AnyCbor, String)
+where
+    T: for<'b> Decode<'b, ()>,
+{
+    let how = match answer.clone().into_decode::<T>() {
+        Ok(_) => "read".into(),
+        Err(error) => causes(&error),
+    };
+    (answer, how)
 }
 
 fn rewritten<T>(answer: &AnyCbor) -> Result<AnyCbor, Error>
