@@ -1,6 +1,5 @@
 /** What counts for the actions that are voted on, as of the boundary between two epochs (ledger: `computeDRepDistr`). */
-import { mustGet } from "#src/base/maps.ts";
-import { poolStake, stakeOf } from "#src/ledger/epoch/snapshot.ts";
+import { heldStake, poolStake } from "#src/ledger/epoch/snapshot.ts";
 import { inOrder, proposalOf } from "#src/ledger/governance/actions.ts";
 import type { Proposed } from "#src/ledger/governance/types.ts";
 import { credentialKey, type LedgerState, type StakeSnapshot, type VotingSnapshot } from "#src/ledger/state.ts";
@@ -16,24 +15,22 @@ interface Countable extends Pick<LedgerState, "utxo" | "accounts" | "dreps" | "p
 const NOTHING: VotingSnapshot = { votes: new Map(), dreps: new Map(), delegators: new Map(), poolDeposits: new Map() };
 
 /** Counts what governance decides by: stake includes the deposits of proposals, for representatives and for pools. */
-export function countVoting({ utxo, held, accounts, dreps, proposals, votes, snapshot }: Countable): VotingSnapshot {
+export function countVoting(
+  { utxo, held = heldStake(utxo), accounts, dreps, proposals, votes, snapshot }: Countable,
+): VotingSnapshot {
   const deposits = depositsOf(inOrder(proposals));
-  const delegated = new Map<string, string>();
-  const poolDeposits = new Map<string, bigint>();
-  for (const [key, { drep, pool }] of accounts.entries()) {
-    if (drep !== undefined && (drep === "abstain" || drep === "no confidence" || dreps.get(drep))) {
-      delegated.set(key, drep);
-    }
-    const deposit = deposits.get(key);
-    if (deposit === undefined || pool === undefined || !snapshot.pools.has(pool)) continue;
-    poolDeposits.set(pool, (poolDeposits.get(pool) ?? 0n) + deposit);
-  }
   const delegators = new Map<string, Map<string, bigint>>();
-  const stakes = delegated.size === 0 ? [] : stakeOf({ utxo, held, accounts }, delegated.keys());
-  for (const [key, lovelace] of stakes) {
-    const drep = mustGet(delegated, key);
-    const of = delegators.get(drep) ?? new Map<string, bigint>();
-    delegators.set(drep, of.set(key, lovelace + (deposits.get(key) ?? 0n)));
+  const poolDeposits = new Map<string, bigint>();
+  for (const [key, { balance, drep, pool }] of accounts.entries()) {
+    const deposit = deposits.get(key) ?? 0n;
+    if (drep !== undefined && (drep === "abstain" || drep === "no confidence" || dreps.get(drep))) {
+      let of = delegators.get(drep);
+      if (!of) delegators.set(drep, of = new Map());
+      of.set(key, balance + (held.get(key) ?? 0n) + deposit);
+    }
+    if (deposit > 0n && pool !== undefined && snapshot.pools.has(pool)) {
+      poolDeposits.set(pool, (poolDeposits.get(pool) ?? 0n) + deposit);
+    }
   }
   return { votes: new Map(votes.entries()), dreps: new Map(dreps.entries()), delegators, poolDeposits };
 }
