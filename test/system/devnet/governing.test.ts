@@ -66,6 +66,13 @@ interface GovOutput {
 }
 type Gov = (...args: string[]) => Promise<GovOutput>;
 
+/** Reads Blockfrost's API of a devnet. */
+function blockfrostOf(devnet: Devnet): (path: string) => Promise<unknown> {
+  const measure = () => Promise.reject(new Error("no script is measured"));
+  const app = blockfrostApp({ devnet, store: world.store, measure, log: silentLog });
+  return async (path) => parseJson(await (await app.request(`/api/v0${path}`)).text());
+}
+
 /** Proposes, votes yes with everyone who has a say, and enters two epochs. */
 async function carryOut(devnet: Devnet, gov: Gov, ...args: string[]): Promise<string> {
   const { id, refused } = await gov("propose", ...args);
@@ -101,6 +108,11 @@ test("a parameter, the committee, the treasury and the protocol version change b
     const before = (await balance())!;
     const treasury = ["treasury", stake, "5000", "--account", stake];
     await carryOut(devnet, gov, ...treasury);
+    const blockfrost = blockfrostOf(devnet);
+    expect(await blockfrost(`/accounts/${stake}`)).toMatchObject({
+      withdrawable_amount: String(before + 105_000n * ada),
+      treasury_sum: String(5_000n * ada),
+    });
     // the deposit returns to the same account
     expect(await balance()).toBe(before + 5_000n * ada + 100_000n * ada);
 
@@ -209,13 +221,8 @@ test("how an action stands by stake, and what the next boundary does, is shown b
 
 test("Blockfrost's committee is the ledger's, and its votes are found by hot and cold credentials", async () => {
   const devnet = await start();
-  const app = blockfrostApp({
-    devnet,
-    store: world.store,
-    measure: () => Promise.reject(new Error("no script is measured")),
-    log: silentLog,
-  });
-  const get = async (path: string) => parseJson(await (await app.request(`/api/v0/governance${path}`)).text());
+  const blockfrost = blockfrostOf(devnet);
+  const get = (path: string) => blockfrost(`/governance${path}`);
   const keys = governanceKeys(1);
   const [cold, hot] = (["cold", "hot"] as const).map((of) => committeeText(of, { kind: "key", hash: keys[of].hash }));
   await withCli(devnet, async (gov) => {

@@ -1,8 +1,8 @@
 /**
  * Reads of the index: accounts, by the key of their credential. Each function is one statement.
  *
- * The genesis counts as a block at height 0 and slot 0. Amounts are summed from rewards and withdrawals, as Blockfrost does:
- * the ledger keeps the balance of registered accounts only.
+ * The genesis counts as a block at height 0 and slot 0. What a registered account may withdraw is its balance in the ledger:
+ * beside rewards, refunds and payments from the treasury come there.
  */
 import { direction, limits, type Page, type PlaceRange, within } from "#src/devnet/index/reads/page.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
@@ -32,6 +32,8 @@ export interface AccountSummary {
   readonly held: bigint;
   readonly rewards: bigint;
   readonly withdrawn: bigint;
+  /** What may be withdrawn, while it is registered. */
+  readonly balance: bigint | undefined;
 }
 
 /** Whether anything on the chain names an account: an output, a certificate, a reward, or the registration of a pool. */
@@ -74,17 +76,12 @@ export function accountStates(sql: Queries, chosen: Fragment): Fragment {
 export function accountStakes(sql: Queries): Fragment {
   return sql`
     select account.*,
-      coalesce(held.lovelace, 0) + coalesce(earned.lovelace, 0) - coalesce(withdrawn.lovelace, 0) as lovelace
+      coalesce(held.lovelace, 0) + coalesce((entry.value->'balance'->>'int')::numeric, 0) as lovelace
     from (${accountStates(sql, sql`true`)}) account
     left join (
       select stake, sum(lovelace) as lovelace from devnet_index_output
       where spent_height is null and stake is not null group by stake) held on held.stake = account.credential
-    left join (
-      select credential, sum(amount) as lovelace from devnet_index_reward where paid group by credential) earned
-      on earned.credential = account.credential
-    left join (
-      select credential, sum(amount) as lovelace from devnet_index_withdrawal group by credential) withdrawn
-      on withdrawn.credential = account.credential
+    left join devnet_entry entry on entry.kind = 'accounts' and entry.key = account.credential
     where account.registered`;
 }
 
@@ -97,6 +94,7 @@ interface AccountRow {
   readonly held: string | null;
   readonly rewards: string | null;
   readonly withdrawn: string | null;
+  readonly balance: string | null;
 }
 
 /** An account; undefined where nothing names it. */
@@ -108,7 +106,8 @@ export async function readAccount(sql: Queries, credential: string): Promise<Acc
       coalesce(block.epoch, case when state.changed_height is not null then 0 end) as changed,
       (select sum(lovelace)::text from devnet_index_output where stake = ${credential} and spent_height is null) as held,
       (select sum(amount)::text from devnet_index_reward where credential = ${credential} and paid) as rewards,
-      (select sum(amount)::text from devnet_index_withdrawal where credential = ${credential}) as withdrawn
+      (select sum(amount)::text from devnet_index_withdrawal where credential = ${credential}) as withdrawn,
+      (select value->'balance'->>'int' from devnet_entry where kind = 'accounts' and key = ${credential}) as balance
     from (select 1) as always
     left join (${accountStates(sql, sql`credential = ${credential}`)}) state on true
     left join devnet_index_block block on block.height = state.changed_height
@@ -117,7 +116,7 @@ export async function readAccount(sql: Queries, credential: string): Promise<Acc
       where drep = state.drep and kind in ('drep_register', 'drep_deregister')
       order by height desc, tx_index desc, cert_index desc, part desc limit 1) representative on true`;
   if (!row?.known) return undefined;
-  const { registered, pool, drep, changed, held, rewards, withdrawn } = row;
+  const { registered, pool, drep, changed, held, rewards, withdrawn, balance } = row;
   return {
     registered: registered ?? false,
     pool,
@@ -126,6 +125,7 @@ export async function readAccount(sql: Queries, credential: string): Promise<Acc
     held: BigInt(held ?? 0),
     rewards: BigInt(rewards ?? 0),
     withdrawn: BigInt(withdrawn ?? 0),
+    balance: balance === null ? undefined : BigInt(balance),
   };
 }
 

@@ -201,6 +201,15 @@ export async function readAction(sql: Queries, { txHash, index }: ActionId): Pro
   return row;
 }
 
+/** CBOR of the proposals to pay from the treasury that took force. */
+export async function readTreasuryActions(sql: Queries): Promise<Uint8Array[]> {
+  const rows = await sql<{ cbor: Uint8Array }[]>`
+    select of.cbor from devnet_index_proposal of join devnet_index_outcome outcome
+      on outcome.action_tx = of.tx_hash and outcome.action_index = of.index
+    where of.kind = 'treasury' and outcome.outcome = 'enacted'`;
+  return rows.map(({ cbor }) => cbor);
+}
+
 /** A vote, and where it is. */
 export interface CastVote extends Pick<VoteRow, "tx_hash" | "vote_index" | "role" | "voter" | "vote"> {
   readonly action_tx: string;

@@ -2,6 +2,8 @@
  * Operations of the group Accounts. Nothing on a devnet moves lovelace from reserves or treasury to accounts: there are no
  * such certificates in Conway, and no proposal is enacted.
  */
+import { readTreasuryActions } from "#src/devnet/index/reads/governance.ts";
+import { proposalOf } from "#src/devnet/serve/blockfrost/governance.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import {
   isAccount,
@@ -31,6 +33,7 @@ import {
 import { readStakeAddress } from "#src/devnet/serve/blockfrost/ids.ts";
 import { get, list, type Operation } from "#src/devnet/serve/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
+import { credentialKey } from "#src/ledger/state.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Lists of an account that have a page and an order. */
@@ -80,6 +83,14 @@ const placeOf = (genesis: Genesis, { tx_hash, slot, height }: TransactionPlaceRo
   block_height: Number(height),
 });
 
+/** Lovelace that enacted actions paid to an account from the treasury. */
+async function paidByTreasury(sql: Queries, credential: string): Promise<bigint> {
+  const proposals = (await readTreasuryActions(sql)).map((cbor) => proposalOf({ cbor }));
+  const payments = proposals.flatMap(({ action }) => action.kind === "treasury" ? action.payments : []);
+  return payments.filter(([account]) => credentialKey(account.credential) === credential)
+    .reduce((sum, [, lovelace]) => sum + lovelace, 0n);
+}
+
 /** An account, its rewards, and its registrations and delegations. */
 export function accountOperations(service: BlockfrostService): Operation[] {
   const { devnet: { genesis }, store } = service;
@@ -90,17 +101,18 @@ export function accountOperations(service: BlockfrostService): Operation[] {
       const account = await readAccount(store.sql, credential);
       if (!account) return undefined;
       const { registered, pool, drep, changed, held, rewards, withdrawn } = account;
+      const withdrawable = account.balance ?? rewards - withdrawn;
       return {
         stake_address: textOfAccount(network, credential),
         active: pool !== null,
         registered,
         active_epoch: changed,
-        controlled_amount: String(held + rewards - withdrawn),
+        controlled_amount: String(held + withdrawable),
         rewards_sum: String(rewards),
         withdrawals_sum: String(withdrawn),
         reserves_sum: "0",
-        treasury_sum: "0",
-        withdrawable_amount: String(rewards - withdrawn),
+        treasury_sum: String(await paidByTreasury(store.sql, credential)),
+        withdrawable_amount: String(withdrawable),
         pool_id: pool === null ? null : textOfPool(pool),
         drep_id: drep === null ? null : textOfRepresentative(drep),
       };
