@@ -58,12 +58,14 @@ async function governed(): Promise<Devnet> {
     new Map([[[0, fromHex(bob.stake)] as Encodable, 50]]),
     new Tagged(30, [2, 3]),
   ]);
+  await voter.vote([election!], POOL_VOTE);
+  valueOf(await devnet.enterNextEpoch(0));
+  // in the epoch that ends with the election; an earlier hot key would end before
   await voter.send({
     certificates: [[14, [0, fromHex(bob.stake)], [0, fromHex(bob.key)]]],
     signers: [alice.stakeSeed, bob.stakeSeed],
   });
-  await voter.vote([election!], POOL_VOTE);
-  for (let i = 0; i < 2; i++) valueOf(await devnet.enterNextEpoch(0));
+  valueOf(await devnet.enterNextEpoch(0));
   const previous = [fromHex(election!.txHash), election!.index];
   const actions = await voter.propose(
     [0, null, new Map<Encodable, Encodable>([[8, 77], [9, new Tagged(30, [1, 3])]]), null],

@@ -60,7 +60,10 @@ function dropActions({ proposals, votes }: Registry, gone: ReadonlyMap<string, P
   for (const [key] of [...votes.entries()]) if (gone.has(key.slice(0, key.indexOf(" ")))) votes.delete(key);
 }
 
-/** Writes the committee; who is neither elected nor proposed any longer is forgotten (ledger: `updateCommitteeState`). */
+/**
+ * Writes the committee. Who is not elected loses the hot credential, a resignation is forgotten, even where an action would
+ * elect that member (ledger: `updateCommitteeState`); who is not proposed either is forgotten altogether.
+ */
 function seat({ committee, proposals }: Registry, members: EnactState["committee"]): void {
   const proposed = new Set(
     [...proposals.entries()].flatMap(([, proposed]) => {
@@ -70,6 +73,7 @@ function seat({ committee, proposals }: Registry, members: EnactState["committee
   );
   for (const [key, member] of members) {
     if (!member.elected && !proposed.has(key)) committee.delete(key);
+    else if (!member.elected) committee.set(key, {});
     else if (committee.get(key) !== member) committee.set(key, member);
   }
 }

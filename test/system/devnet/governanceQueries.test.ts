@@ -236,10 +236,12 @@ test("the committee before its election, in office, with a changed term and dism
     new Tagged(30, [2, 3]),
   ];
   const [election] = await voter.propose(elect(50, null));
-  await voter.send({
-    certificates: [[14, [0, fromHex(bob.stake)], [0, fromHex(bob.key)]]],
-    signers: [alice.stakeSeed, bob.stakeSeed],
-  });
+  const authorize = () =>
+    voter.send({
+      certificates: [[14, [0, fromHex(bob.stake)], [0, fromHex(bob.key)]]],
+      signers: [alice.stakeSeed, bob.stakeSeed],
+    });
+  await authorize();
   const member = async () => (await ask("committeeMembers", all)).members[0];
   const unrecognized = {
     cold: bobCredential,
@@ -250,6 +252,9 @@ test("the committee before its election, in office, with a changed term and dism
   expect(await member()).toEqual({ ...unrecognized, next: { kind: "removed" } });
   await voter.vote([election!], POOL_VOTE);
   await nextEpoch(devnet);
+  // the epoch ended before the election, and the hot key with it
+  expect(await member()).toEqual({ ...unrecognized, hot: { kind: "not authorized" }, next: { kind: "enacted" } });
+  await authorize();
   expect(await member()).toEqual({ ...unrecognized, next: { kind: "enacted" } });
   expect((await ask("governanceState")).proposals.actions[0]).toMatchObject({
     drepVotes: [{ voter: aliceCredential, vote: "yes" }],
