@@ -19,7 +19,7 @@ import { checkDatums } from "#src/ledger/rules/datums.ts";
 import { applyGovernance } from "#src/ledger/rules/gov.ts";
 import { checkKeys } from "#src/ledger/keys.ts";
 import { checkLedger } from "#src/ledger/rules/ledger.ts";
-import { checkSubmission } from "#src/ledger/rules/mempool.ts";
+import { checkSubmission, checkSubmittedVotes } from "#src/ledger/rules/mempool.ts";
 import { checkMetadata } from "#src/ledger/rules/metadata.ts";
 import { checkIntegrity, checkRedeemers } from "#src/ledger/rules/redeemers.ts";
 import { checkScripts } from "#src/ledger/rules/scripts.ts";
@@ -69,7 +69,7 @@ export async function validate(
   const scriptBytes = refScriptBytes(inputs, references);
   const scripts = scriptsOf(body, witnesses.scripts, inputs, references);
 
-  const failures: LedgerFailure[] = [];
+  const failures: LedgerFailure[] = submission ? checkSubmittedVotes(body, state) : [];
   let changes = unchanged;
   if (tx.valid) {
     failures.push(...checkLedger(body, scriptBytes, state));

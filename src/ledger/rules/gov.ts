@@ -32,8 +32,13 @@ export function applyGovernance(txHash: string, body: Body, registry: Registry, 
     ...checkProposal(proposal, registry, terms),
     ...propose(actionKey({ txHash, index }), proposal, registry, terms),
   ]);
-  failures.push(...checkElected(body.voters, registry, terms), ...checkVoters(body.voters, registry));
-  failures.push(...checkVotes(body.voters, registry, terms));
+  const isKnown = knownVoters(registry);
+  failures.push(
+    ...checkElected(body.voters, registry, terms),
+    ...checkVoters(body.voters.filter((voter) => !isKnown(voter))),
+    // the ledger says nothing else about the votes of a stranger
+    ...checkVotes(body.voters.filter(isKnown), registry, terms),
+  );
   for (const voter of body.voters) {
     for (const { action, vote } of voter.votes) registry.votes.set(voteKey(actionKey(action), voterKey(voter)), vote);
   }
@@ -85,13 +90,16 @@ function checkChain(
 
 const actionIn = (proposed: Proposed | undefined) => proposed && proposalOf(proposed).action;
 
-/** Who votes has to be registered, a committee member by a hot credential. */
-function checkVoters(voters: Body["voters"], registry: Registry): LedgerFailure[] {
-  const hot = new Set([...registry.committee.entries()].map(([, member]) => member.hot));
-  const strangers = voters.filter(({ role, credential }) => {
-    if (role === "pool") return !registry.pools.get(credential.hash);
-    return role === "drep" ? !registry.dreps.get(credentialKey(credential)) : !hot.has(credentialKey(credential));
-  });
+/** Tells whether a voter is registered, a committee member by a hot credential. */
+function knownVoters({ committee, dreps, pools }: Registry): (voter: Body["voters"][number]) => boolean {
+  const hot = new Set([...committee.entries()].map(([, member]) => member.hot));
+  return ({ role, credential }) => {
+    if (role === "pool") return pools.get(credential.hash) !== undefined;
+    return role === "drep" ? dreps.get(credentialKey(credential)) !== undefined : hot.has(credentialKey(credential));
+  };
+}
+
+function checkVoters(strangers: Body["voters"]): LedgerFailure[] {
   if (strangers.length === 0) return [];
   return [{ name: "VotersDoNotExist", voters: strangers.map(({ role, credential }) => ({ ...credential, role })) }];
 }
@@ -146,11 +154,16 @@ function checkElected(
   { parameters }: Pick<LedgerState, "parameters">,
 ): LedgerFailure[] {
   if (parameters.protocolVersion.major < 11) return [];
+  const members = unelectedVoters(voters, committee);
+  return members.length === 0 ? [] : [{ name: "UnelectedCommitteeVoters", members }];
+}
+
+/** Hot credentials of voters that vote for no member of the enacted committee, in the ledger's order. */
+export function unelectedVoters(voters: Body["voters"], committee: LedgerState["committee"]): Credential[] {
   const elected = new Set([...committee.entries()].flatMap(([, { hot, elected }]) => elected && hot ? [hot] : []));
-  const members = voters
+  return voters
     .filter(({ role, credential }) => role === "committee" && !elected.has(credentialKey(credential)))
     .map(({ credential }) => credential);
-  return members.length === 0 ? [] : [{ name: "UnelectedCommitteeVoters", members }];
 }
 
 function checkProposal(

@@ -15,6 +15,14 @@ const terms = {
 const worldAt = (major: Major) => new World(mainnetParametersAt(major));
 const of = ({ stakeHash }: Person): Encodable => [0, fromHex(stakeHash)];
 const action = { txHash: "07".repeat(32), index: 0 };
+const id: Encodable = [fromHex(action.txHash), action.index];
+const keys = [alice, bob, carol].flatMap(({ payment, stake }) => [payment, stake]);
+
+/** A vote of yes, by the tag of the voter. */
+const vote = (tag: number, { stakeHash }: Person): Map<Encodable, Encodable> =>
+  new Map([[[tag, fromHex(stakeHash)], new Map<Encodable, Encodable>([[id, [1, null]]])]]);
+const COMMITTEE = 0;
+const DREP = 2;
 
 /** A new committee with a member. */
 const election = ({ stakeHash }: Person): Encodable => [
@@ -49,5 +57,52 @@ describe("a member that is proposed and not elected", () => {
     expect(await world.failures(resigning)).toEqual(["ConwayCommitteeHasPreviouslyResigned"]);
     applyEpoch(state, passEpoch(state, terms));
     expect(await world.failures(resigning)).toEqual([]);
+  });
+});
+
+describe("votes of a stranger", () => {
+  it("are refused as such, and nothing else is said about them", async () => {
+    for (const major of [9, 10] as const) {
+      const world = worldAt(major);
+      const stranger = { fields: { 19: vote(DREP, bob) }, keys };
+      // on nothing; on an action that representatives do not vote on in version 9; on one that has expired
+      expect(await world.failures(stranger)).toEqual(["VotersDoNotExist"]);
+      world.propose(action, [1, null, [major, 1]]);
+      expect(await world.failures(stranger)).toEqual(["VotersDoNotExist"]);
+      world.state.epoch += 10;
+      expect(await world.failures(stranger)).toEqual(["VotersDoNotExist"]);
+    }
+  });
+});
+
+describe("a vote for a member that is not elected", () => {
+  const world = (major: Major) => {
+    const made = worldAt(major);
+    made.propose(action);
+    made.state.committee.set(carol.account, { hot: bob.account });
+    return made;
+  };
+  const voting = { fields: { 19: vote(COMMITTEE, bob) }, keys };
+
+  it.each([9, 10] as const)("is refused by the mempool, and not in a block, of version %i", async (major) => {
+    const made = world(major);
+    expect(await made.failures(voting)).toEqual([]);
+    made.submission = { horizon: undefined };
+    const shown = `KeyHashObj (KeyHash {unKeyHash = "${bob.stakeHash}"})`;
+    expect(await made.judge(voting)).toEqual([
+      {
+        name: "ConwayMempoolFailure",
+        message: `Unelected committee members are not allowed to cast votes: [${shown}]`,
+      },
+    ]);
+    made.state.committee.set(carol.account, { hot: bob.account, elected: true, until: 20 });
+    expect(await made.failures(voting)).toEqual([]);
+  });
+
+  it("is refused by a rule of version 11 alone", async () => {
+    const made = world(11);
+    expect(await made.failures(voting)).toEqual(["UnelectedCommitteeVoters"]);
+    made.submission = { horizon: undefined };
+    expect(await made.failures(voting)).toEqual(["UnelectedCommitteeVoters"]);
   });
 });
