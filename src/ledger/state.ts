@@ -66,6 +66,11 @@ export interface DRep {
   readonly anchor?: Anchor | undefined;
   /** The last epoch in which it counts, but for dormant epochs; undefined where an earlier release registered it: it always counts. */
   readonly expiry?: number | undefined;
+  /**
+   * In protocol version 9: accounts whose delegation ends with this registration, those that have left it included; undefined
+   * where they are the ones that delegate to it.
+   */
+  readonly delegators?: readonly string[] | undefined;
 }
 
 /** A member of the constitutional committee, or a proposed one, by the cold credential. */

@@ -21,8 +21,9 @@ export function afterHardFork(parameters: Parameters): Parameters | undefined {
 }
 
 /**
- * What a hard fork changes beside parameters (ledger: `hardforkTransition`). With version 10 delegations of votes end whose representative is not
- * registered, which 9 allowed; 11 counts VRF keys of pools, which here are read from the pools themselves.
+ * What a hard fork changes beside parameters (ledger: `hardforkTransition`). With version 10 delegations of votes end whose
+ * representative is not registered, which 9 allowed, and representatives forget the accounts that have left them; 11 counts
+ * VRF keys of pools, which here are read from the pools themselves.
  */
 export function enterVersion(major: number, { accounts, dreps }: Registry): void {
   if (major !== 10) return;
@@ -31,4 +32,5 @@ export function enterVersion(major: number, { accounts, dreps }: Registry): void
   for (const [key, { drep, ...rest }] of [...accounts.entries()]) {
     if (drep !== undefined && !isRegistered(drep)) accounts.set(key, rest);
   }
+  for (const [key, { delegators, ...rest }] of [...dreps.entries()]) if (delegators) dreps.set(key, rest);
 }

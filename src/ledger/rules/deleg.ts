@@ -1,10 +1,10 @@
 /** Rule DELEG: stake credentials are registered, delegate, and are given up. */
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import type { Delegation } from "#src/cardano/certificates.ts";
+import type { Delegation, DRep as VoteDelegatee } from "#src/cardano/certificates.ts";
 import type { CertificateOf } from "#src/cardano/conway/certificate.ts";
 import type { Registry } from "#src/ledger/registry.ts";
-import { type Account, credentialKey, drepKey } from "#src/ledger/state.ts";
+import { type Account, credentialKey, type DRep, drepKey, type View } from "#src/ledger/state.ts";
 
 /** What a wrong deposit or refund is called: until protocol version 10 both by one name. */
 function deposits<Name extends "DepositIncorrectDELEG" | "RefundIncorrectDELEG">(
@@ -29,6 +29,7 @@ export function register(
   }
   if (accounts.get(key)) failures.push({ name: "StakeKeyRegisteredDELEG", credential });
   if (to) failures.push(...checkDelegatee(to, registry, parameters));
+  keepDelegators(key, undefined, to?.drep, registry, parameters);
   accounts.set(key, { deposit: expected, balance: 0n, ...chosen(to) });
   return failures;
 }
@@ -36,9 +37,10 @@ export function register(
 /** An account is closed; its rewards must be withdrawn. */
 export function unregister(
   { credential, refund }: CertificateOf<"unregister">,
-  { accounts }: Registry,
+  registry: Registry,
   parameters: Parameters,
 ): LedgerFailure[] {
+  const { accounts } = registry;
   const key = credentialKey(credential);
   const account = accounts.get(key);
   if (!account) return [{ name: "StakeKeyNotRegisteredDELEG", credential }];
@@ -49,6 +51,7 @@ export function unregister(
   if (account.balance !== 0n) {
     failures.push({ name: "StakeKeyHasNonZeroAccountBalanceDELEG", balance: account.balance });
   }
+  keepDelegators(key, account, undefined, registry, parameters);
   accounts.delete(key);
   return failures;
 }
@@ -64,8 +67,41 @@ export function delegate(
   const account = accounts.get(key);
   const failures = checkDelegatee(to, registry, parameters);
   if (!account) return [{ name: "StakeKeyNotRegisteredDELEG", credential }, ...failures];
+  if (to.drep) keepDelegators(key, account, to.drep, registry, parameters);
   accounts.set(key, { ...account, ...chosen(to) });
   return failures;
+}
+
+/** The accounts whose delegation ends with a representative's registration. */
+export function delegatorsOf(key: string, { delegators }: DRep, accounts: View<Account>): readonly string[] {
+  return delegators ?? [...accounts.entries()].flatMap(([account, { drep }]) => drep === key ? [account] : []);
+}
+
+/**
+ * Before an account delegates its vote or is given up, in protocol version 9: a representative keeps an account that goes to
+ * another one, so that its end takes that account's new delegation too (ledger: `preserveIncorrectDelegation`). It forgets an
+ * account that is given up, or that goes to a predefined representative.
+ */
+function keepDelegators(
+  account: string,
+  before: Account | undefined,
+  to: VoteDelegatee | undefined,
+  { accounts, dreps }: Registry,
+  { protocolVersion: { major } }: Parameters,
+): void {
+  if (major > 9) return;
+  const change = (key: string, isKept: boolean) => {
+    const drep = dreps.get(key);
+    if (!drep) return;
+    const others = delegatorsOf(key, drep, accounts).filter((one) => one !== account);
+    dreps.set(key, { ...drep, delegators: isKept ? [...others, account] : others });
+  };
+  const next = to && "hash" in to ? drepKey(to) : undefined;
+  if (before?.drep !== undefined && dreps.get(before.drep)) {
+    const wasKept = delegatorsOf(before.drep, dreps.get(before.drep)!, accounts).includes(account);
+    change(before.drep, next !== undefined && wasKept);
+  }
+  if (next !== undefined) change(next, true);
 }
 
 /** What an account keeps of a delegation. */

@@ -6,6 +6,7 @@ import { GOVERNANCE, governanceOf } from "#src/ledger/governance/actions.ts";
 import { protocolParameters } from "#src/ledger/governance/parameters.ts";
 import { isBootstrap } from "#src/ledger/governance/thresholds.ts";
 import type { Registry } from "#src/ledger/registry.ts";
+import { delegatorsOf } from "#src/ledger/rules/deleg.ts";
 import { credentialKey, type LedgerState } from "#src/ledger/state.ts";
 
 /** What certificates of governance are judged by, besides the tables. */
@@ -57,7 +58,9 @@ export function registerDRep(
   const expiry = isBootstrap(parameters)
     ? epoch + protocolParameters(parameters).drepActivity
     : expiryOf(registry, terms);
-  dreps.set(key, { deposit, expiry, ...(anchor ? { anchor } : {}) });
+  // version 9 does not count delegations from before the registration
+  const delegators = isBootstrap(parameters) ? { delegators: [] } : {};
+  dreps.set(key, { deposit, expiry, ...(anchor ? { anchor } : {}), ...delegators });
   return failures;
 }
 
@@ -69,9 +72,11 @@ export function unregisterDRep(
   const key = credentialKey(credential);
   const drep = dreps.get(key);
   if (!drep) return [{ name: "ConwayDRepNotRegistered", credential }];
+  const delegators = delegatorsOf(key, drep, accounts);
   dreps.delete(key);
-  for (const [account, { drep: _, ...rest }] of [...accounts.entries()].filter(([, { drep }]) => drep === key)) {
-    accounts.set(account, rest);
+  for (const account of delegators) {
+    const { drep: _, ...rest } = accounts.get(account) ?? {};
+    if ("deposit" in rest) accounts.set(account, rest);
   }
   const expected = drep.deposit;
   return refund === expected ? [] : [{ name: "ConwayDRepIncorrectRefund", supplied: refund, expected }];
@@ -87,7 +92,8 @@ export function updateDRep(
   const key = credentialKey(credential);
   const drep = dreps.get(key);
   if (!drep) return [{ name: "ConwayDRepNotRegistered", credential }];
-  dreps.set(key, { deposit: drep.deposit, expiry: expiryOf(registry, terms), ...(anchor ? { anchor } : {}) });
+  const { anchor: _, ...kept } = drep;
+  dreps.set(key, { ...kept, expiry: expiryOf(registry, terms), ...(anchor ? { anchor } : {}) });
   return [];
 }
 

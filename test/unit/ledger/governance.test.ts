@@ -106,3 +106,61 @@ describe("a vote for a member that is not elected", () => {
     expect(await made.failures(voting)).toEqual(["UnelectedCommitteeVoters"]);
   });
 });
+
+describe("the end of a representative", () => {
+  /** Carol's account, in a ledger where Alice and Bob are representatives. */
+  const begin = (major: Major) => {
+    const world = worldAt(major);
+    const { state } = world;
+    world.register(carol);
+    for (const { account } of [alice, bob]) state.dreps.set(account, { deposit: 500n * ada, expiry: 99 });
+    return {
+      world,
+      drepOf: () => state.accounts.get(carol.account)?.drep,
+      delegate: (to: Encodable) => world.apply({ certificates: [[9, of(carol), to]], keys }),
+      register: (whose: Person) =>
+        world.apply({
+          inputs: [world.fund(alice.address, 600n * ada)],
+          certificates: [[16, of(whose), 500n * ada, null]],
+          extra: -500n * ada,
+          keys,
+        }),
+      end: (whose: Person) => world.apply({ certificates: [[17, of(whose), 500n * ada]], extra: 500n * ada, keys }),
+    };
+  };
+
+  it("takes the vote of an account that had left it for another one, in version 9 alone", async () => {
+    for (const [major, left] of [[9, undefined], [10, bob.account]] as const) {
+      const { delegate, end, drepOf } = begin(major);
+      await delegate(of(alice));
+      await delegate(of(bob));
+      await end(alice);
+      expect(drepOf()).toBe(left);
+    }
+  });
+
+  it("leaves the vote of an account that had left it for none, and one from before its registration", async () => {
+    const { delegate, end, register, drepOf } = begin(9);
+    await delegate(of(alice));
+    await delegate([2]);
+    await end(alice);
+    expect(drepOf()).toBe("abstain");
+    await delegate(of(alice));
+    await register(alice);
+    await end(alice);
+    expect(drepOf()).toBe(alice.account);
+  });
+
+  it("takes no vote of those that had left it from version 10 on", async () => {
+    const { world: { state }, delegate, end, drepOf } = begin(9);
+    await delegate(of(alice));
+    await delegate(of(bob));
+    const { protocolVersion } = mainnetParametersAt(10);
+    applyEpoch(
+      state,
+      passEpoch(state, { ...terms, hardFork: { epoch: state.epoch + 1, parameters: { protocolVersion } } }),
+    );
+    await end(alice);
+    expect(drepOf()).toBe(bob.account);
+  });
+});
