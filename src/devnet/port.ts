@@ -8,18 +8,22 @@ import { isObject, type Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
 import { CborError } from "#src/cardano/cbor.ts";
+import type { ActionId } from "#src/cardano/conway/governance.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { transactionHash } from "#src/cardano/transaction.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import {
   type LedgerSession,
   queryAccounts,
   queryDreps,
+  queryDrepStatus,
   queryEpoch,
   queryEras,
   queryGenesis,
   queryPools,
   queryRanking,
 } from "#src/chain/provider/ledgerQueries.ts";
+import type { ActionStatus } from "#src/chain/provider/ledgerPort.ts";
 import type { Guarantee } from "#src/chain/provider/port.ts";
 import { MEMPOOL_MOST, type MempoolRead, MempoolReader } from "#src/chain/provider/mempool.ts";
 import type { At, RawChainPort, Submission, Unreachable } from "#src/chain/provider/port.ts";
@@ -34,6 +38,7 @@ import {
   readUtxosByRef,
 } from "#src/devnet/blocks/rows.ts";
 import { readTransactionCbor } from "#src/devnet/index/reads/blocks.ts";
+import { readAction } from "#src/devnet/index/reads/governance.ts";
 import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { type Genesis, readGenesis, readSlotsAhead } from "#src/devnet/genesis/genesis.ts";
 import { byronHash } from "#src/devnet/genesis/json.ts";
@@ -41,7 +46,7 @@ import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
 import { fromPlain } from "#src/devnet/ledger/plainJson.ts";
 import { rowValue } from "#src/devnet/ledger/rowValues.ts";
 import { SnapshotCache } from "#src/devnet/ledger/snapshotCache.ts";
-import { atTip } from "#src/devnet/serve/stateRows.ts";
+import { atTip, type StateView } from "#src/devnet/serve/stateRows.ts";
 import { SUBMIT_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import { readParametersRow } from "#src/devnet/ledger/rows.ts";
 import { answerEraValue, answerValue } from "#src/node/queries/answering.ts";
@@ -75,6 +80,8 @@ const GUARANTEES: readonly Guarantee[] = [
   { query: "pools", holds: "at a point" },
   { query: "poolRanking", holds: "at a point" },
   { query: "dreps", holds: "at a point", note: "their stake as of the last epoch boundary" },
+  { query: "drepStatus", holds: "at a point", note: "their stake as of the last epoch boundary" },
+  { query: "actions", holds: "at a point" },
   { query: "epoch", holds: "at a point" },
   { query: "eras", holds: "at a point" },
   { query: "genesis", holds: "at a point" },
@@ -160,6 +167,14 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     pools: () => queryLedger(queryPools),
     poolRanking: (stake) => queryLedger((ledger) => queryRanking(ledger, stake)),
     dreps: () => queryLedger(queryDreps),
+    drepStatus: (credentials) => queryLedger((ledger) => queryDrepStatus(ledger, credentials)),
+    actions: (ids) =>
+      query(async () =>
+        await atTip(store, await genesis(AbortSignal.abort()), snapshots, async (view) => {
+          const { slot, hash } = view.tip;
+          return { point: { slot, hash }, value: await actionStatuses(store.sql, view, ids) };
+        })
+      ),
     epoch: () => queryLedger(queryEpoch),
     eras: () => queryLedger(queryEras),
     genesis: async () => {
@@ -167,6 +182,22 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
       return answer.ok ? ok({ hash: byronHash(await genesis()), ...answer.value.value }) : answer;
     },
   };
+}
+
+/** Some governance actions: the ledger has those that are voted on, the index also those that ended. */
+async function actionStatuses(
+  sql: Queries,
+  view: StateView,
+  ids: readonly ActionId[],
+): Promise<readonly ActionStatus[]> {
+  const { epoch } = await view.registry(["epoch"]);
+  const { proposals } = await view.registry(["proposals"], ids.map(refKey));
+  return await Promise.all(ids.map(async (id): Promise<ActionStatus> => {
+    const lastEpoch = proposals.get(refKey(id))?.expiresAfter;
+    if (lastEpoch !== undefined && lastEpoch >= epoch) return { id, state: "open", lastEpoch };
+    const known = lastEpoch !== undefined || await readAction(sql, id) !== undefined;
+    return { id, state: known ? "ended" : "unknown" };
+  }));
 }
 
 /** Transactions of the mempool that one statement reads. */

@@ -19,6 +19,7 @@
 import type { Result } from "#src/base/result.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import type { DRep } from "#src/cardano/certificates.ts";
+import type { ActionId } from "#src/cardano/conway/governance.ts";
 import type { Epoch, Eras } from "#src/cardano/eras.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 import { type At, type Unanswered, unsupported } from "#src/chain/provider/answer.ts";
@@ -79,6 +80,29 @@ export interface DRepStates {
   readonly all: readonly DRepState[];
 }
 
+/** What the ledger has of one representative. Members that the provider does not report are undefined. */
+export interface DRepStatus {
+  readonly credential: Credential;
+  readonly registered: boolean;
+  /** Whether its votes count: it is registered, and was active in the last epochs. */
+  readonly active: boolean;
+  /** Epoch after which its votes no longer count, unless it is active again before. */
+  readonly expiry: number | undefined;
+  readonly anchor: { readonly url: string; readonly hash: string } | undefined;
+  readonly deposit: bigint | undefined;
+  /** Lovelace delegated to it. */
+  readonly stake: bigint | undefined;
+}
+
+/** Whether a governance action is voted on. */
+export interface ActionStatus {
+  readonly id: ActionId;
+  /** `ended`: expired, enacted or dropped; `unknown`: the chain has no such action. */
+  readonly state: "open" | "ended" | "unknown";
+  /** The last epoch in which it is voted on, of an open one. */
+  readonly lastEpoch?: number;
+}
+
 /** The genesis of a network: constants. */
 export interface NetworkGenesis {
   /** Hash of the Byron genesis, which identifies the network to wallets; undefined if unknown. */
@@ -107,6 +131,10 @@ export interface LedgerPort {
   poolRanking(stake: bigint): Promise<Result<At<ReadonlyMap<string, bigint>>, Unanswered>>;
   /** Every registered DRep. Reads much of the ledger's state: query it rarely. */
   dreps(): Promise<Result<At<DRepStates>, Unanswered>>;
+  /** Some DReps, registered or not, one for each credential and in the same order. */
+  drepStatus(credentials: readonly Credential[]): Promise<Result<At<readonly DRepStatus[]>, Unanswered>>;
+  /** Some governance actions, one for each id and in the same order. */
+  actions(ids: readonly ActionId[]): Promise<Result<At<readonly ActionStatus[]>, Unanswered>>;
   /** The epoch of the newest block. */
   epoch(): Promise<Result<At<Epoch>, Unanswered>>;
   /** The mapping of slots, epochs and times (see `src/cardano/eras.ts`), up to a horizon after the newest block. */
@@ -118,5 +146,15 @@ export interface LedgerPort {
 /** A port that supports none of these queries; `who` is the subject of the message. */
 export function withoutLedger(who: string): LedgerPort {
   const none = () => Promise.resolve(unsupported(`${who} does not answer this.`));
-  return { accounts: none, pools: none, poolRanking: none, dreps: none, epoch: none, eras: none, genesis: none };
+  return {
+    accounts: none,
+    pools: none,
+    poolRanking: none,
+    dreps: none,
+    drepStatus: none,
+    actions: none,
+    epoch: none,
+    eras: none,
+    genesis: none,
+  };
 }

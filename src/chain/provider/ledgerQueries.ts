@@ -4,7 +4,13 @@
  */
 import type { Credential } from "#src/cardano/address.ts";
 import { type Epoch, epochTimes, ERAS, type Eras } from "#src/cardano/eras.ts";
-import type { DRepStates, NetworkGenesis, StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
+import type {
+  DRepStates,
+  DRepStatus,
+  NetworkGenesis,
+  StakeAccount,
+  StakePool,
+} from "#src/chain/provider/ledgerPort.ts";
 import { nodeError } from "#src/node/errors.ts";
 import { startTime } from "#src/node/queries/history.ts";
 import type { EraAnswer, EraQuery, NodeQuery, QueryAnswer } from "#src/node/queries/query.ts";
@@ -128,6 +134,35 @@ export async function queryDreps(ledger: LedgerSession): Promise<DRepStates> {
       { credential, expiry, anchor, deposit },
     ) => ({ credential, expiry, anchor, deposit, stake: stakeOf && (stakeOf.get(keyOf(credential)) ?? 0n) })),
   };
+}
+
+/** Some DReps, registered or not, in the order of their credentials. */
+export async function queryDrepStatus(
+  ledger: LedgerSession,
+  credentials: readonly Credential[],
+): Promise<readonly DRepStatus[]> {
+  requireSupport(ledger, "drepState");
+  // a query without credentials is for all of them
+  if (credentials.length === 0) return [];
+  const states = await ledger.queryEra((era) => ({ kind: "drepState", era, credentials }));
+  const stakes = ledger.supports("drepStake")
+    ? await ledger.queryEra((era) => ({ kind: "drepStake", era, dreps: credentials }))
+    : undefined;
+  const epoch = await ledger.queryEra((era) => ({ kind: "epoch", era }));
+  const stateOf = new Map(states.map((state) => [keyOf(state.credential), state]));
+  const stakeOf = stakes && new Map(stakes.map(({ drep, lovelace }) => ["hash" in drep ? keyOf(drep) : "", lovelace]));
+  return credentials.map((credential) => {
+    const state = stateOf.get(keyOf(credential));
+    return {
+      credential,
+      registered: state !== undefined,
+      active: state !== undefined && epoch <= state.expiry,
+      expiry: state?.expiry,
+      anchor: state?.anchor,
+      deposit: state?.deposit,
+      stake: stakeOf && (stakeOf.get(keyOf(credential)) ?? 0n),
+    };
+  });
 }
 
 /** The mapping of slots, epochs and times. */

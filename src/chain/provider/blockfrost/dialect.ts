@@ -1,6 +1,7 @@
 /** What differs between services: Blockfrost's API, and others that the same port reads. */
 import type { Credential } from "#src/cardano/address.ts";
 import type { Point, ScannedBlock, ScannedTransaction, Tip } from "#src/cardano/block.ts";
+import type { ActionId } from "#src/cardano/conway/governance.ts";
 import type { Epoch, Eras } from "#src/cardano/eras.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
@@ -15,6 +16,7 @@ import {
 } from "#src/chain/provider/blockfrost/documents.ts";
 import { blockfrostError } from "#src/chain/provider/blockfrost/errors.ts";
 import type { BlockfrostHttp } from "#src/chain/provider/blockfrost/http.ts";
+import { readActions, readDrepStatus } from "#src/chain/provider/blockfrost/governance.ts";
 import { readAccounts, readEpoch, readEras, readGenesis } from "#src/chain/provider/blockfrost/ledger.ts";
 import { type KnownNetwork, readNetwork } from "#src/chain/provider/blockfrost/network.ts";
 import type { BlockfrostOutputs } from "#src/chain/provider/blockfrost/outputs.ts";
@@ -22,7 +24,13 @@ import { parametersOf } from "#src/chain/provider/blockfrost/parameters.ts";
 import { readPools } from "#src/chain/provider/blockfrost/pools.ts";
 import { decodeRefusal } from "#src/chain/provider/blockfrost/refusal.ts";
 import type { Guarantee } from "#src/chain/provider/port.ts";
-import type { NetworkGenesis, StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
+import type {
+  ActionStatus,
+  DRepStatus,
+  NetworkGenesis,
+  StakeAccount,
+  StakePool,
+} from "#src/chain/provider/ledgerPort.ts";
 
 /** A block that was read; its height is unknown if the caller named it. */
 export interface KnownBlock extends Point {
@@ -64,6 +72,10 @@ export interface Dialect {
   genesis(known: KnownNetwork): Promise<NetworkGenesis>;
   /** Every pool; missing where the service has no list of them. */
   pools?(): Promise<readonly StakePool[]>;
+  /** Some DReps; missing where the service does not report them. */
+  drepStatus?(credentials: readonly Credential[]): Promise<readonly DRepStatus[]>;
+  /** Some governance actions; missing where the service does not report them. */
+  actions?(ids: readonly ActionId[]): Promise<readonly ActionStatus[]>;
 }
 
 const GUARANTEES: readonly Guarantee[] = [
@@ -86,6 +98,8 @@ const GUARANTEES: readonly Guarantee[] = [
     holds: "at the tip",
     note: "without owners, relays, keys and deposits; a request for each hundred",
   },
+  { query: "drepStatus", holds: "at the tip", note: "without expiry and deposits; two requests each" },
+  { query: "actions", holds: "at the tip" },
   { query: "poolRanking", holds: "not at all" },
   { query: "dreps", holds: "not at all" },
 ];
@@ -121,5 +135,7 @@ export function blockfrostDialect(http: BlockfrostHttp): Dialect {
     eras: (known, { slot }) => readEras(http, known, slot),
     genesis: () => readGenesis(http),
     pools: () => readPools(http),
+    drepStatus: (credentials) => readDrepStatus(http, credentials),
+    actions: (ids) => readActions(http, ids),
   };
 }

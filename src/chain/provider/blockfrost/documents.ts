@@ -113,6 +113,25 @@ export const accountDocument = z.object({
   drep_id: z.string().max(200).nullish(),
 });
 
+/** A representative. `active` is not read: it used to mean what `retired` and `expired` say now. */
+export const drepDocument = z.object({
+  amount: whole,
+  retired: z.boolean(),
+  expired: z.boolean(),
+});
+
+/** Where a representative's metadata is. */
+export const drepMetadataDocument = z.object({ url: z.string().max(1_000), hash: z.string().max(100) });
+
+/** A governance action, and the epochs of what became of it. */
+export const proposalDocument = z.object({
+  enacted_epoch: count.nullish(),
+  dropped_epoch: count.nullish(),
+  expired_epoch: count.nullish(),
+  /** The last epoch in which it is voted on. */
+  expiration: count,
+});
+
 export const poolsDocument = z.array(z.object({
   pool_id: z.string().max(200),
   live_stake: whole,

@@ -75,6 +75,12 @@ export function servicePort(
     accounts: (credentials) => queries.ofLedger(async () => dialect.accounts(await queries.network(), credentials)),
     epoch: () => queries.ofLedger(async (tip) => dialect.epoch(await queries.network(), tip)),
     eras: () => queries.ofLedger(async (tip) => dialect.eras(await queries.network(), tip)),
+    ...dialect.drepStatus
+      ? { drepStatus: (wanted) => queries.ofLedger(async () => await dialect.drepStatus?.(wanted) ?? []) }
+      : {},
+    ...dialect.actions
+      ? { actions: (wanted) => queries.ofLedger(async () => await dialect.actions?.(wanted) ?? []) }
+      : {},
     ...dialect.pools ? { pools: () => queries.ofLedger(async () => await dialect.pools?.() ?? []) } : {},
     genesis: async () => {
       const genesis = await queries.ofLedger(async () => dialect.genesis(await queries.network()));

@@ -9,13 +9,14 @@ import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
-import type { Unanswered } from "#src/chain/provider/answer.ts";
+import { type Unanswered, unsupported } from "#src/chain/provider/answer.ts";
 import { firstParent, publicGenesis } from "#src/chain/provider/genesisHash.ts";
 import type { Guarantee } from "#src/chain/provider/port.ts";
 import type { NetworkGenesis } from "#src/chain/provider/ledgerPort.ts";
 import {
   queryAccounts,
   queryDreps,
+  queryDrepStatus,
   queryEpoch,
   queryEras,
   queryGenesis,
@@ -65,6 +66,7 @@ const GUARANTEES: readonly Guarantee[] = [
   { query: "pools", holds: "at a point", note: NEWER_NODES },
   { query: "poolRanking", holds: "at a point" },
   { query: "dreps", holds: "at a point", note: NEWER_NODES },
+  { query: "drepStatus", holds: "at a point", note: NEWER_NODES },
   { query: "epoch", holds: "at a point" },
   { query: "eras", holds: "at a point" },
   {
@@ -72,6 +74,7 @@ const GUARANTEES: readonly Guarantee[] = [
     holds: "at a point",
     note: "the hash of a network that is not public only where the node gives it",
   },
+  { query: "actions", holds: "not at all" },
 ];
 
 /** The port to the node at a socket. It connects at the first query. */
@@ -142,6 +145,8 @@ export function nodePort(settings: NodePortSettings): NodePort {
     pools: () => queries.ofLedger(queryPools),
     poolRanking: (stake) => queries.ofLedger((ledger) => queryRanking(ledger, stake)),
     dreps: () => queries.ofLedger(queryDreps),
+    drepStatus: (credentials) => queries.ofLedger((ledger) => queryDrepStatus(ledger, credentials)),
+    actions: () => Promise.resolve(unsupported("The node is not queried for governance actions.")),
     epoch: () => queries.ofLedger(queryEpoch),
     eras: () => queries.ofLedger(queryEras),
     genesis,

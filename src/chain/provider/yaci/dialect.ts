@@ -58,6 +58,8 @@ const GUARANTEES: readonly Guarantee[] = [
   { query: "pools", holds: "not at all" },
   { query: "poolRanking", holds: "not at all" },
   { query: "dreps", holds: "not at all" },
+  { query: "drepStatus", holds: "not at all" },
+  { query: "actions", holds: "not at all" },
 ];
 
 /** The dialect of a store. `admin`: the admin host of Yaci DevKit, for a network that is not public. */

@@ -221,8 +221,17 @@ describe("a Yaci Store", () => {
   it("does not answer for pools, DReps and the mempool, and says so", async () => {
     const { port } = await serve(new MemoryChain());
     const none = port.guarantees.filter(({ holds }) => holds === "not at all").map(({ query }) => query);
-    expect(none).toEqual(["mempool", "pools", "poolRanking", "dreps"]);
-    for (const answer of [port.mempool(new Set()), port.pools(), port.poolRanking(1n), port.dreps()]) {
+    expect(none).toEqual(["mempool", "pools", "poolRanking", "dreps", "drepStatus", "actions"]);
+    for (
+      const answer of [
+        port.mempool(new Set()),
+        port.pools(),
+        port.poolRanking(1n),
+        port.dreps(),
+        port.drepStatus([]),
+        port.actions([]),
+      ]
+    ) {
       expect(await answer).toMatchObject({ ok: false, error: { code: "query_unsupported" } });
     }
   });
