@@ -25,6 +25,7 @@ import type { ConstructInput } from "#src/wallets/builds/types.ts";
 import { childHash, nodeOf } from "#src/cardano/keys/account.ts";
 import { byronPathKey } from "#src/cardano/keys/byronAddress.ts";
 import { accountPath, pathText } from "#src/cardano/keys/paths.ts";
+import { ownDrepOf } from "#src/wallets/ownDrep.ts";
 import { readWallet, type WalletRow } from "#src/wallets/rows.ts";
 
 export interface WalletActorOptions extends WalletBuildOptions, WalletLifecycleOptions {
@@ -110,6 +111,7 @@ async function builderOf({ store }: WalletActorOptions, id: string): Promise<Res
   const { kind, oneChange, selection, policyKey, account } = row;
   return ok({
     id,
+    drep: ownDrepOf(row),
     account: isSequential(kind) ? accountPath(kind, account) : [],
     oneChange,
     selection,

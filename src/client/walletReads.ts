@@ -2,6 +2,7 @@
 import type * as addresses from "#src/wallets/api/addresses.ts";
 import type * as delegation from "#src/wallets/api/delegation.ts";
 import type * as dreps from "#src/wallets/api/dreps.ts";
+import type * as governance from "#src/wallets/api/governance.ts";
 import type * as network from "#src/wallets/api/network.ts";
 import type * as pools from "#src/wallets/api/pools.ts";
 import type * as spending from "#src/wallets/api/spending.ts";
@@ -71,6 +72,11 @@ export class WalletReads {
   /** The next unused receiving address; callers at the same time get the same one. */
   nextAddress(id: string, prefix: Prefix = "wallets"): Promise<WalletAddress> {
     return this.get(`/${prefix}/${id}/addresses/next-unused`);
+  }
+
+  /** The wallet as a representative, and its delegated vote, as the ledger has them now. */
+  governance(id: string): Promise<Exact<typeof governance.governanceState>> {
+    return this.get(`/wallets/${id}/governance`);
   }
 
   /** The spending limit, and what counts towards it; empty where there is none. */

@@ -16,6 +16,7 @@
  */
 import type { z } from "zod";
 import type * as addresses from "#src/wallets/api/addresses.ts";
+import type * as governance from "#src/wallets/api/governance.ts";
 import type * as pools from "#src/wallets/api/pools.ts";
 import type * as selections from "#src/wallets/api/selections.ts";
 import type * as spending from "#src/wallets/api/spending.ts";
@@ -242,6 +243,26 @@ export class WalletClient extends WalletReads {
   /** Delegates the vote: to `abstain`, `no_confidence` or a representative. */
   joinDrep(id: string, drep: string, passphrase: string, key?: string): Promise<Transaction> {
     return this.send("PUT", `/dreps/${drep}/wallets/${id}`, { passphrase }, key);
+  }
+
+  /** Registers the wallet as a representative in one call, with metadata where `anchor` names it; `key` as in `submit`. */
+  registerDrep(id: string, body: z.input<typeof governance.drepBody>, key?: string): Promise<Transaction> {
+    return this.send("POST", `/wallets/${id}/governance/drep`, body, key);
+  }
+
+  /** Replaces the metadata of the wallet as a representative. */
+  updateDrep(id: string, body: z.input<typeof governance.drepBody>, key?: string): Promise<Transaction> {
+    return this.send("PUT", `/wallets/${id}/governance/drep`, body, key);
+  }
+
+  /** Ends the registration as a representative; its deposit comes back. */
+  deregisterDrep(id: string, passphrase: string, key?: string): Promise<Transaction> {
+    return this.send("DELETE", `/wallets/${id}/governance/drep`, { passphrase }, key);
+  }
+
+  /** Votes on governance actions as a representative. */
+  castVotes(id: string, body: z.input<typeof governance.votesBody>, key?: string): Promise<Transaction> {
+    return this.send("POST", `/wallets/${id}/governance/votes`, body, key);
   }
 
   changeSettings(settings: z.input<typeof pools.settings>): Promise<null> {

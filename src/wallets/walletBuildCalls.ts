@@ -93,6 +93,8 @@ const template = z.custom<string>((value) =>
 
 const ref = z.object({ txHash: hex, index: z.number().int().min(0) });
 
+const anchor = z.object({ url: z.string(), hash: hex }).optional();
+
 const paymentIntent: z.ZodType<PaymentIntent> = z.object({
   payments: z.array(
     z.object({ address: hex, lovelace: whole, assets: z.array(z.tuple([hex, whole])).optional() }),
@@ -113,6 +115,16 @@ const paymentIntent: z.ZodType<PaymentIntent> = z.object({
     z.object({ kind: z.enum(["key", "script"]), hash }),
     z.object({ kind: z.enum(["abstain", "no confidence"]) }),
   ]).optional(),
+  governance: z.object({
+    drep: z.object({ does: z.enum(["register", "update", "deregister"]), anchor }).optional(),
+    votes: z.array(
+      z.object({
+        action: ref,
+        vote: z.enum(["no", "yes", "abstain"]),
+        anchor,
+      }).transform(({ anchor, ...vote }) => anchor ? { ...vote, anchor } : vote),
+    ).optional(),
+  }).optional(),
   withdrawal: z.union([z.literal("self"), z.object({ stakeKey: hash })]).optional(),
   validity: z.object({ from: bound.optional(), before: bound.optional() }).optional(),
   referencePolicy: template.optional(),

@@ -22,12 +22,15 @@ import type {
   ConstructedTransaction,
   ConstructInput,
   OwnCoin,
+  OwnDrep,
   PaymentIntent,
   StakeAccount,
 } from "#src/wallets/builds/types.ts";
 import { versionWarning } from "#src/chain/versionWatch.ts";
 import { runsScripts } from "#src/wallets/builds/balance.ts";
 import { withdrawableBefore } from "#src/wallets/delegation/boundary.ts";
+import { governanceOf, type LedgerGovernance } from "#src/wallets/ledgerGovernance.ts";
+import { drepAfter } from "#src/wallets/dreps/pending.ts";
 import { accountAfter } from "#src/wallets/delegation/pending.ts";
 import { readAccount, stakeAccountOf } from "#src/wallets/delegation/read.ts";
 import { readClaims, readFacts } from "#src/wallets/index/owners.ts";
@@ -51,11 +54,16 @@ export interface Building {
   readonly id: string;
   /** Path of its account. */
   readonly account: Path;
+  /** Its DRep key, if it has one. */
+  readonly drep?: Pick<OwnDrep, "hash" | "path"> | undefined;
   /** Hash of its policy key, if set. */
   readonly policyKey?: string | undefined;
   readonly oneChange: boolean;
   readonly selection: "per-output" | "round-robin";
 }
+
+/** What a build depends on beside the wallet's rows. */
+type BuildSettingInput = Omit<ConstructInput, "intent" | "funds">;
 
 /**
  * The inputs that are equal for all attempts of a build, as a function of the index's slot and optionally of a fixed
@@ -64,7 +72,7 @@ export interface Building {
 export async function settingOf(
   { port, networkId, clock }: WalletBuildOptions,
   intent: PaymentIntent,
-): Promise<Result<(at: number, fixed?: number) => Omit<ConstructInput, "intent" | "funds">, Failure>> {
+): Promise<Result<(at: number, fixed?: number) => BuildSettingInput, Failure>> {
   const [chain, parameters] = await Promise.all([port.network(), port.parameters()]);
   if (!parameters.ok) return parameters;
   // a withdrawal must expire before the next rewards arrive
@@ -129,10 +137,10 @@ async function readUnavailable(
 /** Reads the inputs of a build at one point. */
 async function gather(
   { store, networkId }: WalletBuildOptions,
-  { id, account, policyKey, oneChange, selection }: Building,
+  { id, account, drep, policyKey, oneChange, selection }: Building,
   intent: PaymentIntent,
-  setting: (at: number) => Omit<ConstructInput, "intent" | "funds">,
-  estimate = false,
+  setting: (at: number) => BuildSettingInput,
+  { estimate = false, governance = {} }: { readonly estimate?: boolean; readonly governance?: LedgerGovernance } = {},
 ): Promise<Result<ConstructInput, Failure>> {
   const change = oneChange ? "first" : (intent.payments?.length ?? 0) + (intent.mintBurn?.length ?? 0) + 1;
   const { changeTo } = intent;
@@ -152,7 +160,8 @@ async function gather(
       chosen: changeTo && (await readOwnAddresses(sql, id, [changeTo.address])).get(changeTo.address),
     };
   });
-  const { buildable: { utxos, change: free }, stake, unavailable, chosen } = value;
+  const { buildable: { utxos, change: free, pending }, stake, unavailable, chosen } = value;
+  const ledgerDrep = governance.drep ?? drep;
   if (unavailable.length > 0) return { ok: false, error: inputsNotAvailable(unavailable) };
   if (changeTo && !chosen && !changeTo.foreign) {
     return fail(
@@ -171,11 +180,13 @@ async function gather(
   const known = setting(at.slot);
   return ok({
     ...known,
+    ...(governance.actions ? { actions: governance.actions } : {}),
     intent,
     funds: {
       coins: utxos,
       change: changeTo ? [{ address: changeTo.address, path: chosen ?? [] }] : free,
       selection,
+      ...(ledgerDrep ? { drep: drepAfter(ledgerDrep, pending) } : {}),
       ...(policyKey === undefined ? {} : { policyKey }),
       ...(stake ? { account: stakeAccountOf(stake, [...account, ROLES.stake, 0], known.parameters.keyDeposit) } : {}),
     },
@@ -189,10 +200,14 @@ export async function constructing(
   intent: PaymentIntent,
   construct: (input: ConstructInput) => Promise<Result<ConstructedTransaction, Failure>>,
 ): Promise<BuildAnswer> {
-  const setting = await settingOf(options, intent);
+  const [setting, governance] = await Promise.all([
+    settingOf(options, intent),
+    governanceOf(options.port, intent, wallet.drep),
+  ]);
   if (!setting.ok) return setting;
+  if (!governance.ok) return governance;
   return await buildAndReserve(options.store, wallet.id, async () => {
-    const input = await gather(options, wallet, intent, setting.value);
+    const input = await gather(options, wallet, intent, setting.value, { governance: governance.value });
     return input.ok ? reservableOf(input.value.funds.coins, await construct(input.value)) : input;
   });
 }
@@ -211,9 +226,14 @@ export async function estimating<T>(
   intent: PaymentIntent,
   estimate: (input: ConstructInput) => Promise<Result<T, Failure>>,
 ): Promise<BuildAnswer> {
-  const setting = await settingOf(options, intent);
+  const [setting, governance] = await Promise.all([
+    settingOf(options, intent),
+    governanceOf(options.port, intent, wallet.drep),
+  ]);
   if (!setting.ok) return setting;
-  const input = await gather(options, wallet, intent, setting.value, true);
+  if (!governance.ok) return governance;
+  const about = { estimate: true, governance: governance.value };
+  const input = await gather(options, wallet, intent, setting.value, about);
   if (!input.ok) return input;
   const estimated = await estimate(input.value);
   return estimated.ok ? ok(messaged(estimated.value)) : estimated;
@@ -262,7 +282,7 @@ async function registered(port: ChainPort, pools: readonly string[]): Promise<Re
 /** Decodes a transaction (CBOR in hexadecimal), with the parts that belong to the wallet. */
 export async function decoding(
   { store, port, builders, networkId }: WalletBuildOptions,
-  { id, account, policyKey }: Building,
+  { id, account, drep, policyKey }: Building,
   transaction: Uint8Array,
   deadline: number,
 ): Promise<BuildAnswer> {
@@ -289,6 +309,7 @@ export async function decoding(
       coins: value.coins,
       addresses: [...value.own ?? []].map(([address, path]) => ({ address, path })),
       ...(value.stake ? { account: { credential: value.stake.credential, path: [...account, ROLES.stake, 0] } } : {}),
+      ...(drep ? { drep } : {}),
       ...(policyKey === undefined ? {} : { policyKey }),
     },
   }, { deadline });

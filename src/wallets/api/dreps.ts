@@ -3,7 +3,7 @@ import { z } from "zod";
 import { amount, whole } from "#src/wallets/api/text.ts";
 
 /** A decimal text: sums of stake exceed the integers that JavaScript programs read exactly. */
-const votingPower = z.object({ quantity: z.string().regex(/^\d+$/), unit: z.literal("lovelace") });
+export const votingPower = z.object({ quantity: z.string().regex(/^\d+$/), unit: z.literal("lovelace") });
 const text = z.string().nullable();
 
 const metadata = z.object({
@@ -20,9 +20,9 @@ export const drepInfo = z.object({
   id: z.string().describe("`drep1…` (CIP-129)."),
   credential: z.object({ type: z.enum(["key_hash", "script_hash"]), hash: z.string() }),
   status: z.enum(["active", "inactive"]),
-  expiry_epoch: z.int().min(0),
+  expiry_epoch: z.int().min(0).optional().describe("Missing where the provider does not report it."),
   voting_power: votingPower,
-  deposit: amount,
+  deposit: amount.optional().describe("Missing where the provider does not report it."),
   anchor: z.object({ url: z.string(), data_hash: z.string() }).nullable(),
   name: text,
   metadata: metadata.optional(),

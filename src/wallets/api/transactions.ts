@@ -15,6 +15,7 @@ import {
   shownOutput,
   shownPolicyId,
 } from "#src/wallets/api/amounts.ts";
+import { governanceCertificate, governanceIntent, governanceParts } from "#src/wallets/api/governance.ts";
 import { index, policyId, poolId } from "#src/wallets/api/params.ts";
 import { walletWords } from "#src/wallets/api/mnemonics.ts";
 import { blockPlace, slotPlace } from "#src/wallets/api/places.ts";
@@ -151,6 +152,7 @@ export const constructBody = z.object({
   encrypt_metadata: cipher.optional(),
   mint_burn: z.array(mintBurn).min(1).optional(),
   vote: drep.optional(),
+  governance: governanceIntent.optional(),
   delegations: z.array(delegation).optional(),
   validity_interval: z.object({ invalid_before: bound.optional(), invalid_hereafter: bound.optional() }).optional(),
   reference_policy_script_template: templateScript.optional(),
@@ -232,15 +234,7 @@ const ref = { id: shownHex(64), index: z.int().min(0) };
 const ownInput = shownOutput.extend({ ...ref, derivation_path: derivationPath });
 
 const DELEGATING = ["join_pool", "quit_pool", "register_reward_account", "cast_vote"] as const;
-const OTHER_CERTIFICATES = [
-  "genesis",
-  "mir",
-  "authorize",
-  "resign",
-  "register_drep",
-  "unregister_drep",
-  "update_drep",
-] as const;
+const OTHER_CERTIFICATES = ["genesis", "mir"] as const;
 const delegating = { pool: z.string().optional(), vote: z.string().optional() };
 const ownCertificate = z.object({
   certificate_type: z.enum(DELEGATING),
@@ -268,6 +262,7 @@ const certificate = z.union([
     pool_id: z.string(),
     retirement_epoch: z.bigint().meta({ type: "integer", minimum: 0 }),
   }),
+  governanceCertificate,
   z.object({ certificate_type: z.enum(OTHER_CERTIFICATES) }),
 ]).meta({ id: "Certificate" });
 
@@ -280,6 +275,10 @@ export const coinSelection = z.object({
   collateral: z.array(ownInput),
   withdrawals: z.array(z.object({ stake_address: z.string(), derivation_path: derivationPath, amount })),
   certificates: z.array(ownCertificate).optional(),
+  governance_certificates: z.array(governanceCertificate).optional().describe(
+    "Extension: the certificate of the wallet as a representative; missing where there is none.",
+  ),
+  votes: governanceParts.votes,
   deposits_taken: z.array(amount),
   deposits_returned: z.array(amount),
   metadata: z.string().optional().describe("CBOR in base64."),
@@ -351,6 +350,7 @@ const parts = {
   collateral: z.array(anyInput),
   collateral_outputs: z.array(anyOutput).max(1),
   certificates: z.array(certificate),
+  ...governanceParts,
   mint: minted,
   burn: minted,
   metadata: metadata.optional(),

@@ -174,17 +174,20 @@ function actionsOf({ network, parameters, funds, deposits }: BalanceInput, trans
     transaction,
     network,
     keyDeposit: parameters.keyDeposit,
-    owns: { addresses: [], coins: [], account },
+    owns: { addresses: [], coins: [], account, drep: funds.drep },
     deposits: account && paid !== undefined
       ? new Map([[rewardAddress(network, account.credential).hex, paid]])
       : undefined,
   });
   if (!decoded.ok) throw new TypeError(`a finished transaction is not read: ${decoded.error.message}`);
-  const { withdrawals, certificates, depositsTaken, depositsReturned, metadata } = decoded.value;
+  const { withdrawals, certificates, votes, proposals, depositsReturned, metadata } = decoded.value;
+  const own = votes.filter(({ path }) => path !== undefined);
   return {
     withdrawals: withdrawals.flatMap(({ path, ...withdrawal }) => path ? [{ ...withdrawal, path }] : []),
     certificates: certificates.flatMap((certificate) => certificate.type === "other" ? [] : [certificate]),
-    depositsTaken,
+    ...(own.length === 0 ? {} : { votes: own }),
+    // the wallet pays for what it completes
+    depositsTaken: [...decoded.value.depositsTaken, ...proposals.map(({ deposit }) => deposit)],
     depositsReturned,
     ...(metadata === undefined ? {} : { metadata }),
   };

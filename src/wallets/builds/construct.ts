@@ -14,7 +14,8 @@ import {
 } from "#src/cardano/transaction.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { nameOf, policyOf, type Value, ValueSum } from "#src/cardano/value.ts";
-import { encodeCertificate } from "#src/cardano/encodeCertificate.ts";
+import { type AccountCertificate, type DRepCertificate, encodeCertificate } from "#src/cardano/encodeCertificate.ts";
+import { type GovernanceActions, governanceActions, inOrder } from "#src/wallets/builds/governance.ts";
 import type { Needs } from "#src/transaction/coinSelection.ts";
 import { drafting } from "#src/transaction/drafting.ts";
 import { balanceFee, type FeeBalanced } from "#src/transaction/feeBalance.ts";
@@ -29,6 +30,7 @@ import { policyOfTemplate } from "#src/wallets/builds/policy.ts";
 import { shownChange, shownCoin, shownOutput } from "#src/wallets/builds/shown.ts";
 import { intervalOf, type ValidityInterval } from "#src/wallets/builds/validity.ts";
 import type {
+  BuiltCertificate,
   CoinControl,
   CoinSelection,
   ConstructedTransaction,
@@ -52,6 +54,7 @@ interface Plan {
   readonly scripts: readonly KnownScript[];
   readonly references: readonly Utxo[];
   readonly actions: AccountActions;
+  readonly governance: GovernanceActions;
   /** Coins that the intent spends in any case. */
   readonly required: readonly OwnCoin[];
   /** Coins that it may spend beside them. */
@@ -88,16 +91,18 @@ export function estimateFees(input: ConstructInput): Result<FeeEstimate, Constru
     minimums: plan.value.outputs.slice(0, intent.payments?.length ?? 0).map((output) =>
       stableMinimum(parameters, output)
     ),
-    deposit: plan.value.actions.taken.reduce((a, b) => a + b, 0n),
+    deposit: [...plan.value.actions.taken, ...plan.value.governance.taken].reduce((a, b) => a + b, 0n),
   });
 }
 
 function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
   const { intent, funds, parameters, network, references = [], boundary, redeemed } = input;
   const { payments = [], mintBurn = [], delegations = [] } = intent;
+  const governance = governanceActions(input);
+  if (!governance.ok) return governance;
   if (
-    payments.length + mintBurn.length + delegations.length === 0 && !intent.metadata && !intent.vote &&
-    !intent.withdrawal
+    payments.length + mintBurn.length + delegations.length + governance.value.keys.length === 0 && !intent.metadata &&
+    !intent.vote && !intent.withdrawal
   ) {
     return fail(
       "created_invalid_transaction",
@@ -133,12 +138,17 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
     outputs: outputs.value,
     needs: {
       payments: outputs.value.slice(0, payments.length).map(({ value }) => value),
-      surplus: surplusOf(minting.value, actions.value, minted, required),
+      surplus: surplusOf(minting.value, [actions.value, governance.value], minted, required),
       hasInputs: required.length > 0,
     },
     parts: {
       ...slotsOf(interval.value, minting.value.timed),
-      certificates: certificates.map(encodeCertificate),
+      certificates: inOrder<AccountCertificate | DRepCertificate>(
+        governance.value,
+        governance.value.certificates,
+        certificates,
+      ).map(encodeCertificate),
+      votes: governance.value.votes,
       withdrawals,
       mint: minting.value.mint,
       references: minting.value.references.map(({ ref }) => ref),
@@ -146,11 +156,13 @@ function planOf(input: ConstructInput): Result<Plan, ConstructFailure> {
     },
     keys: [
       ...acting.flatMap(({ kind, hash }) => kind === "key" ? [hash] : []),
+      ...governance.value.keys,
       ...(minting.value.natives.length > 0 && funds.policyKey !== undefined ? [funds.policyKey] : []),
     ],
     scripts: [...minting.value.scripts, ...actingScripts],
     references: minting.value.references,
     actions: actions.value,
+    governance: governance.value,
     ...divided.value,
   });
 }
@@ -181,14 +193,16 @@ function divideCoins(
 /** What comes in beside coins, less what goes out beside payments, fee and change. */
 function surplusOf(
   { mint }: MintPlan,
-  actions: AccountActions,
+  actions: readonly (Pick<AccountActions, "taken" | "returned"> & Partial<Pick<AccountActions, "withdrawals">>)[],
   minted: readonly NewOutput[],
   required: readonly OwnCoin[],
 ): Value {
   const sum = new ValueSum().add({ lovelace: 0n, assets: mint });
-  for (const { amount } of actions.withdrawals) sum.lovelace += amount;
-  for (const deposit of actions.returned) sum.lovelace += deposit;
-  for (const deposit of actions.taken) sum.lovelace -= deposit;
+  for (const { withdrawals = [], returned, taken } of actions) {
+    for (const { amount } of withdrawals) sum.lovelace += amount;
+    for (const deposit of returned) sum.lovelace += deposit;
+    for (const deposit of taken) sum.lovelace -= deposit;
+  }
   for (const { value } of minted) sum.add(value, -1n);
   for (const { utxo } of required) sum.add(utxo.output.value);
   return sum;
@@ -238,7 +252,7 @@ function balance({ funds, parameters }: ConstructInput, plan: Plan, seed: number
 
 function constructed(
   { funds, intent }: ConstructInput,
-  { outputs, parts, actions, required }: Plan,
+  { outputs, parts, actions, governance, required }: Plan,
   { draft: { transaction, size }, coins: chosen, change, fee }: FeeBalanced<OwnCoin>,
 ): ConstructedTransaction {
   const coins = [...required, ...chosen];
@@ -252,9 +266,10 @@ function constructed(
       lovelace: amount,
       path: present(actions.withdrawing, "the account of a withdrawal").path,
     })),
-    certificates: actions.shown,
-    depositsTaken: actions.taken,
-    depositsReturned: actions.returned,
+    certificates: inOrder<BuiltCertificate>(governance, governance.shown, actions.shown),
+    ...(governance.voters.length === 0 ? {} : { votes: governance.voters }),
+    depositsTaken: inOrder(governance, governance.taken, actions.taken),
+    depositsReturned: inOrder(governance, governance.returned, actions.returned),
     ...(intent.metadata === undefined ? {} : { metadata: intent.metadata }),
   };
   return {

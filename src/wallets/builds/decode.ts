@@ -10,6 +10,7 @@ import { fingerprint } from "#src/cardano/fingerprint.ts";
 import { type OutRef, refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
+import { proposalsOf, votersOf } from "#src/wallets/builds/governance.ts";
 import { shownOutput } from "#src/wallets/builds/shown.ts";
 import { scriptIn, type TransactionScript, witnessesOf, type WitnessSummary } from "#src/wallets/builds/witnesses.ts";
 import type {
@@ -80,6 +81,7 @@ export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext)
   };
   const account = owns.account && rewardAddress(input.network, owns.account.credential).hex;
   const certificates = scanned.certificates.flatMap((certificate) => shownCertificates(certificate, input, account));
+  const proposals = proposalsOf(scanned, owns.account);
   const policies = policiesOf(scanned, scripts);
   const listed = listedScripts(scanned, witnesses.scripts);
   const integrity = isByron ? undefined : entry(body, 11);
@@ -99,7 +101,9 @@ export function decodeScanned(scanned: ScannedTransaction, input: DecodeContext)
     ...policies,
     ...(policyKey === undefined ? {} : { policyKey }),
     certificates,
-    ...depositsOf(scanned.certificates, input, account),
+    votes: votersOf(scanned, owns.drep),
+    proposals,
+    ...depositsOf(scanned, input, account),
     ...(metadata && metadata.size > 0
       ? { metadata: toHex(encode(new Map([...metadata].map(([label, value]) => [label, new Encoded(value)])))) }
       : {}),
@@ -184,7 +188,23 @@ function shownCertificates(
   account?: string,
 ): DecodedCertificate[] {
   const { kind } = certificate;
-  if (kind !== "register" && kind !== "unregister" && kind !== "delegate") return [{ type: "other", certificate }];
+  switch (certificate.kind) {
+    case "register drep":
+    case "update drep":
+    case "unregister drep":
+    case "authorize":
+    case "resign": {
+      const own = owns.drep && "credential" in certificate && certificate.credential.kind === "key" &&
+        certificate.credential.hash === owns.drep.hash;
+      return [{ type: "governance", certificate, ...(own && owns.drep ? { path: owns.drep.path } : {}) }];
+    }
+    case "register":
+    case "unregister":
+    case "delegate":
+      break;
+    default:
+      return [{ type: "other", certificate }];
+  }
   const address = accountOf(network, certificate.credential);
   const about = { account: address, ...(owns.account && address === account ? { path: owns.account.path } : {}) };
   const shown: ShownCertificate[] = [];
@@ -200,20 +220,29 @@ function accountOf(network: DecodeInput["network"], credential: Credential): str
   return rewardAddress(network, credential).hex;
 }
 
-/** Deposits that the wallet's own certificates pay and return. */
+/** Deposits that the wallet's own certificates pay and return, and those of proposals if it has an input. */
 function depositsOf(
-  certificates: readonly Certificate[],
-  { network, keyDeposit, deposits }: DecodeContext,
+  scanned: ScannedTransaction,
+  { network, keyDeposit, deposits, owns }: DecodeContext,
   account: string | undefined,
 ): Pick<DecodedTransaction, "depositsTaken" | "depositsReturned"> {
   const depositsTaken: bigint[] = [];
   const depositsReturned: bigint[] = [];
-  for (const certificate of certificates) {
+  for (const certificate of scanned.certificates) {
+    const { kind } = certificate;
+    if (kind === "register drep" || kind === "unregister drep") {
+      if (certificate.credential.hash !== owns.drep?.hash) continue;
+      if (kind === "register drep") depositsTaken.push(certificate.deposit);
+      else depositsReturned.push(certificate.refund);
+      continue;
+    }
     if (certificate.kind !== "register" && certificate.kind !== "unregister") continue;
     const address = accountOf(network, certificate.credential);
     if (address !== account) continue;
     if (certificate.kind === "register") depositsTaken.push(certificate.deposit ?? keyDeposit);
     else depositsReturned.push(certificate.refund ?? deposits?.get(address) ?? keyDeposit);
   }
-  return { depositsTaken, depositsReturned };
+  const spends = new Set(scanned.inputs.map(refKey));
+  const pays = owns.coins.some(({ utxo }) => spends.has(refKey(utxo.ref)));
+  return { depositsTaken: pays ? [...depositsTaken, ...scanned.proposals ?? []] : depositsTaken, depositsReturned };
 }

@@ -24,7 +24,7 @@ interface OwnSignatures {
 }
 
 /**
- * Counts signatures of a transaction of a wallet. `account` is the hash of the wallet's stake key. A transaction that
+ * Counts signatures of a transaction of a wallet. `account` is the hash of the wallet's stake key, `drep` of its DRep key. A transaction that
  * the wallet has signed is its own also where the index does not know the outputs that it spends, as after a rollback;
  * the ledger decides about it.
  */
@@ -33,15 +33,19 @@ export async function countOwnSignatures(
   wallet: string,
   decoded: Messaged<DecodedTransaction>,
   transaction: Uint8Array,
-  account: string | undefined,
+  { account, drep }: { readonly account: string | undefined; readonly drep: string | undefined },
 ): Promise<OwnSignatures> {
   const spent = [...decoded.inputs, ...decoded.collateral].flatMap(({ own }) => own === undefined ? [] : [own.address]);
   const withdraws = decoded.withdrawals.some(({ path }) => path !== undefined);
-  const certifies = decoded.certificates.some((one) => one.type !== "other" && one.path !== undefined);
+  const certifies = decoded.certificates.some((one) => "account" in one && one.path !== undefined);
+  const governs = [...decoded.votes, ...decoded.certificates].some((one) =>
+    (!("type" in one) || one.type === "governance") && one.path !== undefined
+  );
   const { keys, bootstraps } = signaturesOf(transaction);
   const signed = new Set(keys.map((key) => keyHash(fromHex(key))));
   const needed = new Set(spent.flatMap((address) => paymentKeyHash(address) ?? []));
   if (account !== undefined && (withdraws || certifies)) needed.add(account);
+  if (drep !== undefined && governs) needed.add(drep);
   const byron = new Set(spent.filter((address) => address.startsWith("8"))).size;
   const lacking = [...needed].filter((hash) => !signed.has(hash)).length;
   return {

@@ -14,6 +14,7 @@ import { ada, TOO_LITTLE_ADA } from "#src/wallets/builds/failures.ts";
 import { mapOf, type PartialTransaction, readPartial } from "#src/wallets/builds/partial.ts";
 import { paymentScriptHash } from "#src/transaction/signers.ts";
 import type { BalanceInput, BalanceTxFailure, GivenRedeemer, OwnCoin } from "#src/wallets/builds/types.ts";
+import { votersOf } from "#src/wallets/builds/governance.ts";
 import { scriptIn, witnessesOf } from "#src/wallets/builds/witnesses.ts";
 
 /** A partial transaction with the outputs that it refers to. */
@@ -206,7 +207,7 @@ function languagesOf(
   );
 }
 
-/** Hashes of keys that sign beside those of inputs: for certificates, withdrawals and required signers. */
+/** Hashes of keys that sign beside those of inputs: for certificates, withdrawals, votes and required signers. */
 export function keysFor(
   scanned: ScannedTransaction,
   account: { readonly kind: string; readonly hash: string } | undefined,
@@ -216,6 +217,7 @@ export function keysFor(
   for (const certificate of scanned.certificates) {
     for (const key of keysOfCertificate(certificate, account)) keys.add(key);
   }
+  for (const { credential } of votersOf(scanned)) if (credential.kind === "key") keys.add(credential.hash);
   return keys;
 }
 

@@ -4,7 +4,8 @@
  */
 import type { Failure } from "#src/base/result.ts";
 import type { Credential, NetworkId } from "#src/cardano/address.ts";
-import type { Certificate, DRep } from "#src/cardano/certificates.ts";
+import type { Anchor, Certificate, DRep } from "#src/cardano/certificates.ts";
+import type { ActionId, Proposal, Vote, Voter } from "#src/cardano/conway/governance.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import type { Parameters, SlotConfig } from "#src/cardano/parameters.ts";
 import type { AssetId } from "#src/cardano/value.ts";
@@ -58,6 +59,16 @@ interface DelegationIntent {
   readonly index: number;
 }
 
+/** What a wallet does with its own DRep key. */
+export interface GovernanceIntent {
+  /** Registers it as a representative with metadata, replaces the metadata, or ends the registration. */
+  readonly drep?:
+    | { readonly does: "register" | "update" | "deregister"; readonly anchor?: Anchor | undefined }
+    | undefined;
+  /** Its votes, at most one on each action. */
+  readonly votes?: readonly Vote[] | undefined;
+}
+
 /** A bound of the validity interval: a slot, or seconds from now. */
 export interface ValidityBound {
   readonly quantity: bigint;
@@ -72,6 +83,7 @@ export interface PaymentIntent {
   readonly mintBurn?: readonly MintBurn[] | undefined;
   readonly delegations?: readonly DelegationIntent[] | undefined;
   readonly vote?: DRep | undefined;
+  readonly governance?: GovernanceIntent | undefined;
   /** Withdraws all rewards of the account, or of a foreign stake key (its hash), whose owner signs as well. */
   readonly withdrawal?: "self" | { readonly stakeKey: string } | undefined;
   /** By default from slot 0 to two hours from now. */
@@ -119,6 +131,17 @@ export interface StakeAccount {
   readonly drep?: DRep | undefined;
 }
 
+/** The wallet's DRep key, and what the ledger has of its representative. */
+export interface OwnDrep {
+  /** Hash of the key. */
+  readonly hash: string;
+  readonly path: Path;
+  /** Undefined where the provider does not report representatives. */
+  readonly registered?: boolean | undefined;
+  /** Lovelace that was paid for the registration, where it is known. */
+  readonly deposit?: bigint | undefined;
+}
+
 /** What the wallet can use, at the point of the chain at which the transaction is built. */
 export interface WalletFunds {
   readonly coins: readonly OwnCoin[];
@@ -126,6 +149,8 @@ export interface WalletFunds {
   readonly change: readonly OwnAddress[];
   /** Absent where the wallet has no stake account. */
   readonly account?: StakeAccount | undefined;
+  /** Absent where the wallet has no DRep key. */
+  readonly drep?: OwnDrep | undefined;
   /** Hash of the policy key, where it is set. */
   readonly policyKey?: string | undefined;
   /** Shared wallets: CBOR of the native scripts of the addresses of `coins` and of the account. */
@@ -151,10 +176,18 @@ export interface ConstructInput extends BuildSetting {
   readonly funds: WalletFunds;
   /** Outputs with the scripts that `MintBurn` refers to. */
   readonly references?: readonly Utxo[] | undefined;
+  /** The actions that the intent votes on, in its order, where the provider reports them. */
+  readonly actions?: readonly VotableAction[] | undefined;
   /** The foreign stake account whose rewards the intent withdraws. */
   readonly redeemed?: StakeAccount | undefined;
   /** Makes the choice of inputs repeatable; random by default. */
   readonly seed?: number | undefined;
+}
+
+/** Whether an action can be voted on; `unknown` if the chain has none with the id. */
+interface VotableAction {
+  readonly id: ActionId;
+  readonly state: "open" | "ended" | "unknown";
 }
 
 /** Job `migrate`: moves all `funds.coins` to `funds.change`, which need not be the wallet's addresses. */
@@ -204,7 +237,9 @@ export interface CoinSelection {
   readonly collateral: readonly ChosenCoin[];
   /** `account` is the reward address. */
   readonly withdrawals: readonly { readonly account: string; readonly path: Path; readonly lovelace: bigint }[];
-  readonly certificates: readonly ShownCertificate[];
+  readonly certificates: readonly BuiltCertificate[];
+  /** Votes of the wallet's DRep key. */
+  readonly votes?: readonly DecodedVoter[];
   readonly depositsTaken: readonly bigint[];
   readonly depositsReturned: readonly bigint[];
   /** CBOR of the metadata map, in hexadecimal. */
@@ -220,6 +255,35 @@ export interface ShownCertificate {
   readonly path?: Path;
   /** Reward address of the account. */
   readonly account: string;
+}
+
+/** A certificate of a representative or of a member of the committee. */
+export type GovernanceCertificate = Extract<
+  Certificate,
+  { kind: "register drep" | "update drep" | "unregister drep" | "authorize" | "resign" }
+>;
+
+/** A certificate that the wallet's own build makes. */
+export type BuiltCertificate =
+  | ShownCertificate
+  | {
+    readonly type: "governance";
+    readonly certificate: GovernanceCertificate;
+    /** Path of the DRep key, where that is the wallet's. */
+    readonly path?: Path;
+  };
+
+/** Votes of a voter; with a path where it is the wallet's DRep key. */
+export type DecodedVoter = Voter & { readonly path?: Path };
+
+/** What a transaction proposes. */
+export interface DecodedProposal extends Pick<Proposal, "deposit" | "anchor"> {
+  readonly id: ActionId;
+  readonly kind: Proposal["action"]["kind"];
+  /** The account that the deposit returns to: its reward address. */
+  readonly account: string;
+  /** Path of that account, where it is the wallet's. */
+  readonly path?: Path;
 }
 
 /** A transaction to be signed. */
@@ -277,6 +341,7 @@ interface WalletOwnership {
   /** Outputs of the wallet, spent ones too where known. */
   readonly coins: readonly OwnCoin[];
   readonly account?: { readonly credential: Credential; readonly path: Path } | undefined;
+  readonly drep?: Pick<OwnDrep, "hash" | "path"> | undefined;
   /** Hash of the policy key. */
   readonly policyKey?: string | undefined;
 }
@@ -329,7 +394,9 @@ export interface DecodedPolicy {
 }
 
 /** A certificate: those of accounts in the API's terms, all others as the chain has them. */
-export type DecodedCertificate = ShownCertificate | { readonly type: "other"; readonly certificate: Certificate };
+export type DecodedCertificate =
+  | BuiltCertificate
+  | { readonly type: "other"; readonly certificate: Exclude<Certificate, GovernanceCertificate> };
 
 /** All parts of a transaction. */
 export interface DecodedTransaction {
@@ -345,6 +412,8 @@ export interface DecodedTransaction {
   /** Hash of the wallet's policy key, where a script of the transaction names it. */
   readonly policyKey?: string;
   readonly certificates: readonly DecodedCertificate[];
+  readonly votes: readonly DecodedVoter[];
+  readonly proposals: readonly DecodedProposal[];
   readonly depositsTaken: readonly bigint[];
   readonly depositsReturned: readonly bigint[];
   /** CBOR of the metadata map, in hexadecimal. */
@@ -401,6 +470,11 @@ export type ConstructFailure =
     | "missing_reward_account"
     | "unresolved_inputs"
     | "inputs_not_available"
+    | "invalid_wallet_type"
+    | "drep_already_registered"
+    | "drep_not_registered"
+    | "no_such_action"
+    | "action_expired"
   >;
 
 /** Why a partial transaction cannot be balanced. */

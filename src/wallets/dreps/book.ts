@@ -1,6 +1,6 @@
 /**
  * Cache of a network's representatives (DReps) and their metadata. The list is queried at most every 15 seconds,
- * because the query reads much of the ledger state. Metadata is fetched on demand, cached by its hash, and fetched
+ * because the query reads much of the ledger state; one representative is queried each time. Metadata is fetched on demand, cached by its hash, and fetched
  * again an hour after a failure. A fetch goes on when the request that began it does not wait any longer.
  */
 import { setBounded } from "#src/base/maps.ts";
@@ -8,7 +8,7 @@ import { inTime } from "#src/base/clock.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { type DrepMetadata, fetchDrepMetadata } from "#src/wallets/dreps/metadata.ts";
 import type { Credential } from "#src/cardano/address.ts";
-import type { DrepAnchor, DrepsPort, DrepsUnknown, ListedDrep, ListedDreps } from "#src/wallets/dreps/types.ts";
+import type { DrepAnchor, DrepsPort, DrepStatus, DrepsUnknown, ListedDreps } from "#src/wallets/dreps/types.ts";
 import type { FetchOptions } from "#src/base/outsideFetch.ts";
 import { OutsideTurns } from "#src/base/outsideTurns.ts";
 
@@ -30,8 +30,6 @@ const MOST_CACHED = 5_000;
 
 export class DrepBook {
   private list: { readonly at: number; readonly value: ListedDreps } | undefined;
-  /** Hash of the newest block when a representative was last missing. */
-  private missedIn: string | undefined;
   private query: Promise<Result<ListedDreps, DrepsUnknown>> | undefined;
   private readonly fetching = new Map<string, Promise<void>>();
   private readonly turns: OutsideTurns;
@@ -48,26 +46,10 @@ export class DrepBook {
     return await (this.query ??= this.queryAll().finally(() => this.query = undefined));
   }
 
-  /**
-   * A representative, and the epoch of the list that it is in. One that the cached list lacks may have registered in
-   * `block`, the hash of the newest block: for the first such request in a block the list is queried again.
-   */
-  async find(
-    wanted: Credential | undefined,
-    block: string,
-  ): Promise<Result<{ readonly epoch: number; readonly found: ListedDrep | undefined }, DrepsUnknown>> {
-    const foundIn = ({ epoch, all }: ListedDreps) => ({
-      epoch,
-      found: all.find(({ credential }) => credential.kind === wanted?.kind && credential.hash === wanted.hash),
-    });
-    const listed = await this.all();
-    if (!listed.ok) return listed;
-    const result = foundIn(listed.value);
-    if (result.found || wanted === undefined || this.missedIn === block) return ok(result);
-    const again = await this.queryAll();
-    if (!again.ok) return again;
-    this.missedIn = block;
-    return ok(foundIn(again.value));
+  /** A registered representative as the ledger has it now; undefined where it is not registered. */
+  async find(wanted: Credential): Promise<Result<DrepStatus | undefined, DrepsUnknown>> {
+    const answer = await this.options.port.drepStatus([wanted]);
+    return answer.ok ? ok(answer.value.value.find(({ registered }) => registered)) : answer;
   }
 
   private async queryAll(): Promise<Result<ListedDreps, DrepsUnknown>> {

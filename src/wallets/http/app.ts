@@ -15,6 +15,7 @@ import { selectionRoutes } from "#src/wallets/http/coinSelections.ts";
 import { createWalletService } from "#src/wallets/http/service.ts";
 import { historyRoutes } from "#src/wallets/http/historyRoutes.ts";
 import { drepRoutes } from "#src/wallets/http/dreps.ts";
+import { governanceRoutes } from "#src/wallets/http/governance.ts";
 import { assetRoutes, holdingRoutes } from "#src/wallets/http/holdings.ts";
 import { keyRoutes, policyRoutes } from "#src/wallets/http/keys.ts";
 import { servedKinds } from "#src/wallets/http/kinds.ts";
@@ -44,6 +45,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   byronAddressRoutes(app, service);
   poolRoutes(app, service);
   drepRoutes(app, service);
+  governanceRoutes(app, service);
   delegationRoutes(app, service);
   stakeKeyRoutes(app, service);
   sharedWalletRoutes(app, service);

@@ -6,12 +6,14 @@ import { drepId } from "#src/cardano/drepId.ts";
 import { addressView, assetViews, lovelace } from "#src/wallets/http/amountViews.ts";
 import { poolText } from "#src/wallets/http/delegationView.ts";
 import type {
+  BuiltCertificate,
   CoinSelection,
   ConstructedTransaction,
   FeeEstimate,
   ShownCertificate,
   ShownOutput,
 } from "#src/wallets/builds/types.ts";
+import { governanceCertificateView, votesView } from "#src/wallets/http/governanceViews.ts";
 import { pathText } from "#src/cardano/keys/paths.ts";
 
 /** Bytes as a client wants them. */
@@ -65,15 +67,28 @@ export function selectionView(selection: Messaged<CoinSelection>) {
       derivation_path: pathText(path.map(Number)),
       amount: lovelace(coin),
     })),
-    certificates: selection.certificates.length === 0 ? undefined : selection.certificates.map(certificateView),
+    certificates: unlessEmpty(
+      selection.certificates.flatMap((one) => one.type === "governance" ? [] : [certificateView(one)]),
+    ),
+    governance_certificates: unlessEmpty(
+      selection.certificates.flatMap((one) => one.type === "governance" ? [governanceCertificateView(one)] : []),
+    ),
+    votes: votesView(selection.votes),
     deposits_taken: selection.depositsTaken.map(lovelace),
     deposits_returned: selection.depositsReturned.map(lovelace),
     metadata: selection.metadata && encoded(selection.metadata, "base64"),
   };
 }
 
+const unlessEmpty = <T>(list: readonly T[]) => list.length === 0 ? undefined : list;
+
+/** A certificate that a build makes. */
+export function builtCertificateView(certificate: Messaged<BuiltCertificate>) {
+  return certificate.type === "governance" ? governanceCertificateView(certificate) : certificateView(certificate);
+}
+
 /** A certificate of an account: with its path where it is the wallet's, otherwise with its address. */
-export function certificateView({ type, pool, drep, path, account }: Messaged<ShownCertificate>) {
+function certificateView({ type, pool, drep, path, account }: Messaged<ShownCertificate>) {
   return {
     certificate_type: path === undefined ? `${type}_external` : type,
     pool: pool && poolText(pool),

@@ -6,7 +6,8 @@ import { knownNative, nativeHash } from "#src/cardano/nativeScript.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import { addressView, lovelace } from "#src/wallets/http/amountViews.ts";
 import { poolText } from "#src/wallets/http/delegationView.ts";
-import { certificateView, outputView } from "#src/wallets/http/builtViews.ts";
+import { builtCertificateView, outputView } from "#src/wallets/http/builtViews.ts";
+import { proposalsView, votesView } from "#src/wallets/http/governanceViews.ts";
 import type {
   DecodedCertificate,
   DecodedInput,
@@ -43,6 +44,8 @@ export function partsView(
     collateral: decoded.collateral.map(inputView),
     collateral_outputs: decoded.collateralOutputs.map(pathOutputView),
     certificates: decoded.certificates.map(anyCertificateView),
+    votes: votesView(decoded.votes),
+    proposals: proposalsView(decoded.proposals),
     mint: mintView(decoded.mint, policyKey),
     burn: mintView(decoded.burn, policyKey),
     metadata: metadata && metadataJson(metadata, form),
@@ -122,7 +125,7 @@ function roleIn(decoded: Messaged<DecodedTransaction>, script: Messaged<DecodedS
   if (script.kind !== "native") return "addr_shared";
   const hash = nativeHash(fromHex(script.native));
   if ([...decoded.mint, ...decoded.burn].some(({ policy }) => policy === hash)) return "policy";
-  const accounts = [...decoded.withdrawals, ...decoded.certificates.filter((one) => one.type !== "other")];
+  const accounts = [...decoded.withdrawals, ...decoded.certificates.filter((one) => "account" in one)];
   return accounts.some(({ account }) => account.slice(2) === hash) ? "stake_shared" : "addr_shared";
 }
 
@@ -149,7 +152,7 @@ function scriptView(script: Messaged<DecodedScript>, role: KeyRole | undefined) 
 
 /** A certificate of any kind. */
 function anyCertificateView(shown: Messaged<DecodedCertificate>): Record<string, unknown> {
-  if (shown.type !== "other") return certificateView(shown);
+  if (shown.type !== "other") return builtCertificateView(shown);
   const { certificate } = shown;
   switch (certificate.kind) {
     case "register pool": {

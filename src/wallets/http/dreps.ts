@@ -4,7 +4,6 @@ import * as api from "#src/wallets/api/dreps.ts";
 import { drep } from "#src/wallets/api/transactions.ts";
 import { page } from "#src/wallets/api/wallets.ts";
 import { drepId } from "#src/cardano/drepId.ts";
-import { readCursor } from "#src/chain/index/cursor.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { lovelace } from "#src/wallets/http/amountViews.ts";
 import type { WalletService } from "#src/wallets/http/service.ts";
@@ -12,7 +11,7 @@ import { route } from "#src/wallets/http/route.ts";
 import { pageOf } from "#src/http/paging.ts";
 import { answered } from "#src/wallets/http/status.ts";
 import { DrepBook } from "#src/wallets/dreps/book.ts";
-import { isActive, type ListedDrep } from "#src/wallets/dreps/types.ts";
+import { type DrepStatus, isActive, type ListedDrep, statusOf } from "#src/wallets/dreps/types.ts";
 
 const away = { 501: "`query_unsupported`", 503: "`network_unreachable`" };
 /** Longest wait for metadata servers, in milliseconds; later answers are used by the next request. */
@@ -25,12 +24,12 @@ const MOST_READ = 400;
 
 /** Adds `/dreps` and what is below. */
 export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
-  const { store, port, outside } = service;
+  const { port, outside } = service;
   const book = new DrepBook({ port, fetch: outside });
   /** Fetches their metadata, whatever the source of pool metadata is: there is no other source than their anchors. */
-  const learn = (dreps: readonly ListedDrep[]) =>
+  const learn = (dreps: readonly Pick<ListedDrep, "anchor">[]) =>
     book.fetchMissing(dreps.slice(0, MOST_READ).map(({ anchor }) => anchor), LEARN_MS);
-  const view = (drep: ListedDrep, epoch: number) => drepView(drep, epoch, book.cached(drep.anchor));
+  const view = (drep: ListedDrep, epoch: number) => drepView(statusOf(drep, epoch), book.cached(drep.anchor));
 
   route(app, "get", "/dreps", {
     operation: "listDReps",
@@ -81,20 +80,18 @@ export function drepRoutes(app: OpenAPIHono, service: WalletService): void {
 
   route(app, "get", "/dreps/:drepId", {
     operation: "getDRep",
-    summary: "A representative",
+    summary: "A representative, as the ledger has it now",
     params: { drepId: drep },
     answer: api.drepInfo,
     refusals: { ...away, 404: "`not_found`" },
   }, async ({ params: { drepId: wanted } }) => {
     // the two predefined votes are no representatives
-    const credential = "hash" in wanted ? { kind: wanted.kind, hash: wanted.hash } : undefined;
-    const { at } = await readCursor(store.sql);
-    const { epoch, found } = answered(await book.find(credential, at.hash));
+    const found = "hash" in wanted ? answered(await book.find({ kind: wanted.kind, hash: wanted.hash })) : undefined;
     if (found === undefined) {
       throw new HttpFailure(404, "not_found", "No DRep found for the given identifier.");
     }
     await learn([found]);
-    return view(found, epoch);
+    return drepView(found, book.cached(found.anchor));
   });
 }
 
@@ -103,15 +100,15 @@ const power = (quantity: bigint) => ({ quantity: String(quantity), unit: "lovela
 const byStake = (dreps: readonly ListedDrep[]) =>
   [...dreps].sort(({ stake: a = 0n }, { stake: b = 0n }) => a < b ? 1 : a > b ? -1 : 0);
 
-function drepView(drep: ListedDrep, epoch: number, known: ReturnType<DrepBook["cached"]>) {
-  const { credential, expiry, anchor, deposit, stake = 0n } = drep;
+function drepView(drep: DrepStatus, known: ReturnType<DrepBook["cached"]>) {
+  const { credential, active, expiry, anchor, deposit, stake = 0n } = drep;
   return {
     id: drepId(credential),
     credential: { type: `${credential.kind}_hash`, hash: credential.hash },
-    status: isActive(drep, epoch) ? "active" : "inactive",
+    status: active ? "active" : "inactive",
     expiry_epoch: expiry,
     voting_power: power(stake),
-    deposit: lovelace(deposit),
+    deposit: deposit === undefined ? undefined : lovelace(deposit),
     anchor: anchor ? { url: anchor.url, data_hash: anchor.hash } : null,
     name: known?.name ?? null,
     metadata: known && {

@@ -12,7 +12,7 @@ import type { WalletTransaction } from "#src/wallets/index/types.ts";
 import type { MetadataForm } from "#src/cardano/metadata/json.ts";
 
 /** The wallet's keys that certificates, withdrawals and policies refer to. */
-export type OwnParts = Pick<DecodeInput["owns"], "account" | "policyKey">;
+export type OwnParts = Pick<DecodeInput["owns"], "account" | "drep" | "policyKey">;
 
 /** What a transaction's JSON depends on beside the transaction. */
 export interface TransactionViewing {
@@ -31,7 +31,7 @@ export function transactionView(one: WalletTransaction, { eras, networkId, heigh
   const { inputs: _, outputs: __, witnesses: ___, ...parts } = decodeScanned(transaction, {
     network: networkId,
     keyDeposit: 0n,
-    owns: { addresses: [], coins: [], account: own.account, policyKey: own.policyKey },
+    owns: { addresses: [], coins: [], account: own.account, drep: own.drep, policyKey: own.policyKey },
     references: transaction.references.flatMap((ref) => {
       const known = one.known.get(refKey(ref));
       return known ? [{ ref, output: known.output }] : [];

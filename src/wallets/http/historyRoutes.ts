@@ -22,6 +22,7 @@ import { policyKeyHash } from "#src/wallets/builds/policy.ts";
 import { STAKE_PATH } from "#src/cardano/keys/paths.ts";
 import { readAccount } from "#src/wallets/delegation/read.ts";
 import type { HistoryQuery } from "#src/wallets/index/types.ts";
+import { ownDrepOf } from "#src/wallets/ownDrep.ts";
 import { readWallet } from "#src/wallets/rows.ts";
 
 const params = { walletId };
@@ -35,6 +36,7 @@ export function historyRoutes(app: OpenAPIHono, service: WalletService, served: 
     const [account, row] = await Promise.all([readAccount(store.sql, id), readWallet(store.sql, id)]);
     return {
       account: account && { credential: account.credential, path: await served.stakePath?.(id) ?? STAKE_PATH },
+      drep: row && ownDrepOf(row),
       policyKey: row && policyKeyHash(row),
     };
   };

@@ -9,7 +9,8 @@ import { requireNetwork } from "#src/wallets/http/discrimination.ts";
 import { withdrawalIntent } from "#src/wallets/http/redemption.ts";
 import type { WalletService } from "#src/wallets/http/service.ts";
 import { answered, refusal } from "#src/wallets/http/status.ts";
-import type { MintBurn, Payment, PaymentIntent } from "#src/wallets/builds/types.ts";
+import type { GovernanceBody } from "#src/wallets/api/governance.ts";
+import type { GovernanceIntent, MintBurn, Payment, PaymentIntent } from "#src/wallets/builds/types.ts";
 import { encryptMetadata } from "#src/cardano/metadata/encryption.ts";
 import { readMetadata } from "#src/cardano/metadata/json.ts";
 import { encodeMetadata } from "#src/cardano/metadata/metadatum.ts";
@@ -30,7 +31,8 @@ type PaymentBody = Partial<
 
 /** The intent of a body of `transactions-construct`. */
 export async function constructIntent(body: ConstructBody, network: NetworkId): Promise<PaymentIntent> {
-  const { delegations, vote, mint_burn: mintBurn, reference_policy_script_template: referencePolicy } = body;
+  const { delegations, vote, governance, mint_burn: mintBurn, reference_policy_script_template: referencePolicy } =
+    body;
   return {
     ...await paymentIntent(body, network),
     mintBurn: mintBurn?.map((one, i) => mintIn(one, network, i)),
@@ -40,9 +42,21 @@ export async function constructIntent(body: ConstructBody, network: NetworkId): 
         : { index: one.quit.stake_key_index - HARD }
     ),
     vote,
+    governance: governance && governanceIn(governance),
     referencePolicy,
   };
 }
+
+/** What a body wants of the wallet's DRep key. */
+export function governanceIn({ drep, votes }: GovernanceBody): GovernanceIntent {
+  return {
+    ...(drep ? { drep: { does: drep.action, ...anchorIn(drep.anchor) } } : {}),
+    ...(votes ? { votes: votes.map(({ action, vote, anchor }) => ({ action, vote, ...anchorIn(anchor) })) } : {}),
+  };
+}
+
+const anchorIn = (anchor: { readonly url: string; readonly data_hash: string } | undefined) =>
+  anchor ? { anchor: { url: anchor.url, hash: anchor.data_hash } } : {};
 
 /** Payments, metadata, withdrawal, validity, and the choice of coins and change. */
 export async function paymentIntent(body: PaymentBody, network: NetworkId): Promise<PaymentIntent> {

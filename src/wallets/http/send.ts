@@ -17,6 +17,7 @@ import { releaseSpend } from "#src/wallets/spending.ts";
 import { claimTransaction } from "#src/wallets/requests.ts";
 import type { PaymentIntent } from "#src/wallets/builds/types.ts";
 import { readAccount } from "#src/wallets/delegation/read.ts";
+import { ownDrepOf } from "#src/wallets/ownDrep.ts";
 import type { WalletRow } from "#src/wallets/rows.ts";
 
 /**
@@ -109,6 +110,7 @@ export async function sentViews(service: WalletService, row: WalletRow, hashes: 
     form: "tagged",
     own: {
       account: account && { credential: account.credential, path: stakePath(row.account) },
+      drep: ownDrepOf(row),
       policyKey: policyKeyHash(row),
     },
   });

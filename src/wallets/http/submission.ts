@@ -107,9 +107,9 @@ export async function requireOwnSignatures(
   wallet: string,
   decoded: Messaged<DecodedTransaction>,
   transaction: Uint8Array,
-  account: string | undefined,
+  keys: Parameters<typeof countOwnSignatures>[4],
 ): Promise<void> {
-  const counted = await readingParts(() => countOwnSignatures(store.sql, wallet, decoded, transaction, account));
+  const counted = await readingParts(() => countOwnSignatures(store.sql, wallet, decoded, transaction, keys));
   const { own, missing, expected, detected } = counted;
   if (!own) throw foreignTransaction();
   requireAlonzo(transaction);

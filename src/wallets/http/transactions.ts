@@ -17,6 +17,7 @@ import { readingParts, requireAlonzo, requireOwnSignatures, submitFor } from "#s
 import { byronIntent, constructIntent, sendIntent } from "#src/wallets/http/paymentIntent.ts";
 import { signRedemption, type WithdrawalBody, withdrawalIntent } from "#src/wallets/http/redemption.ts";
 import type { GivenRedeemer, PaymentIntent } from "#src/wallets/builds/types.ts";
+import { ownDrepOf } from "#src/wallets/ownDrep.ts";
 import { readAccount } from "#src/wallets/delegation/read.ts";
 import { decryptMetadata } from "#src/cardano/metadata/encryption.ts";
 import type { z } from "zod";
@@ -116,11 +117,12 @@ export function signRoutes(app: OpenAPIHono, service: WalletService, { prefix, k
     refusals: { ...SUBMIT, ...ONCE },
   }, async ({ params, body, context }) => {
     const { walletId: id } = params;
-    await service.wallet(id, ...kinds);
+    const row = await service.wallet(id, ...kinds);
     const transaction = await madeOnce(service, context, id, body, async () => {
       const decoded = answered(await builds.decode(entityOf(id), body.transaction, LONGEST_MS));
       const account = await readAccount(store.sql, id);
-      await requireOwnSignatures(service, id, decoded, body.transaction, account?.credential.hash);
+      const keys = { account: account?.credential.hash, drep: ownDrepOf(row)?.hash };
+      await requireOwnSignatures(service, id, decoded, body.transaction, keys);
       return body.transaction;
     });
     return { id: await submitFor(service, transaction, id) };

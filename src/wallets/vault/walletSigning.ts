@@ -20,6 +20,7 @@ import type { Queries, Store } from "#src/store/store.ts";
 import type { UnsealFailure, Vault } from "#src/wallets/vault/vault.ts";
 import { policyKeyHash } from "#src/wallets/builds/policy.ts";
 import { attempted } from "#src/wallets/builds/decode.ts";
+import { actsAsDrep } from "#src/wallets/builds/governance.ts";
 import { witnessesOf } from "#src/wallets/builds/witnesses.ts";
 import type { ConstructedTransaction, DecodedInput, DecodeFailure, StakeAccount } from "#src/wallets/builds/types.ts";
 import { readAccount } from "#src/wallets/delegation/read.ts";
@@ -29,6 +30,7 @@ import { readOwnUtxos } from "#src/wallets/index/read.ts";
 import { byronKeyPaths } from "#src/cardano/keys/byronAddress.ts";
 import { policyPath, stakePath } from "#src/cardano/keys/paths.ts";
 import type { Path } from "#src/cardano/keys/types.ts";
+import { ownDrepOf } from "#src/wallets/ownDrep.ts";
 import type { WalletRow } from "#src/wallets/rows.ts";
 import type { LimitExceeded } from "#src/wallets/spending.ts";
 import type { WalletBuilds } from "#src/wallets/walletBuildCalls.ts";
@@ -55,6 +57,7 @@ export interface OwnKeys {
   /** Own outputs among the inputs and the collateral. */
   readonly coins: readonly SpentCoin[];
   readonly account?: Pick<StakeAccount, "credential" | "path"> | undefined;
+  readonly drep?: { readonly hash: string; readonly path: Path } | undefined;
   readonly policyKey?: { readonly hash: string; readonly path: Path } | undefined;
   /** More keys by hash, which a body may name as required signers. */
   readonly keys?: ReadonlyMap<string, Path> | undefined;
@@ -92,7 +95,7 @@ const MOST_ATTEMPTS = 8;
  */
 export async function signTransactions(
   { store: { sql }, vault, countSpending }: SigningServices,
-  row: Pick<WalletRow, "id" | "policyKey" | "account">,
+  row: Pick<WalletRow, "id" | "kind" | "key" | "policyKey" | "account">,
   transactions: readonly UnsignedTransaction[],
   passphrase: string,
 ): Promise<Result<Uint8Array[], SignFailure>> {
@@ -103,6 +106,7 @@ export async function signTransactions(
     const signing = signingOf(transaction, {
       ...own,
       account: account && { credential: account.credential, path: stakePath(row.account) },
+      drep: ownDrepOf(row),
       policyKey: policy === undefined ? undefined : { hash: policy, path: policyPath() },
       keys: await requiredSignerPaths(sql, row.id, transaction),
     });
@@ -265,8 +269,8 @@ interface RequiredSignatures {
 }
 
 /**
- * The signatures that a transaction needs from a wallet: for its inputs, its account, and scripts and required signers
- * that name its keys.
+ * The signatures that a transaction needs from a wallet: for its inputs, its account, its representative and its votes,
+ * and scripts and required signers that name its keys.
  */
 export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<RequiredSignatures, DecodeFailure> {
   return attempted(() => {
@@ -289,7 +293,7 @@ export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<Require
     for (const script of [...natives, ...(own.policies ?? []).map(fromHex)]) {
       for (const key of keysOf(readNative(decode(script)))) named.add(key);
     }
-    const { account, policyKey } = own;
+    const { account, drep, policyKey } = own;
     if (account?.credential.kind === "key") {
       const { hash } = account.credential;
       byHash.set(hash, account.path);
@@ -299,6 +303,10 @@ export function signingOf(transaction: Uint8Array, own: OwnKeys): Result<Require
           "credential" in certificate && certificate.credential.kind === "key" && certificate.credential.hash === hash
         );
       if (usesAccount) paths.set(hash, account.path);
+    }
+    if (drep) {
+      byHash.set(drep.hash, drep.path);
+      if (actsAsDrep(scanned, drep.hash)) paths.set(drep.hash, drep.path);
     }
     if (policyKey) byHash.set(policyKey.hash, policyKey.path);
     for (const key of named) {

@@ -113,7 +113,8 @@ test("DReps whose servers never respond, and those that misbehave, delay no othe
   misdeeds = MISDEEDS.filter((one) => !SILENCES.includes(one));
   const bad = Array.from({ length: 60 }, (_, i) => anchor(`${hostile}/${i}`, "x"));
   const others = Array.from({ length: 20 }, (_, i) => anchor(`${good.url}/${i}`, nameOf(String(i))));
-  const port = { dreps: () => Promise.reject(new Error("unused")) };
+  const unused = () => Promise.reject(new Error("unused"));
+  const port = { dreps: unused, drepStatus: unused };
   const book = new DrepBook({ port, fetch: { allowPrivate: true, timeoutMs: 3_600_000 }, slowMs: 1 });
   const waited = book.fetchMissing([...bad, ...others], 3_600_000);
   await until("the others have names", async () => others.every((one) => book.cached(one) !== undefined));

@@ -49,6 +49,7 @@ test("a text with the registered hash is cached, and fetched once", async () => 
       requests++;
       return Promise.resolve(ok({ value: { epoch: 3, all: [] } }));
     },
+    drepStatus: () => Promise.resolve(ok({ value: [] })),
   };
   const book = new DrepBook({ port, fetch: { allowPrivate: true } });
   const [right, wrong] = [hash256(utf8(said)), "00".repeat(32)].map((hash) => ({ url: `${server.url}/ada`, hash }));

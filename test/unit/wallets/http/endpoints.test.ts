@@ -39,8 +39,10 @@ test("each is served under its name and with its status, or is on the list of mi
 
 /** Operations that change the ledger. */
 const SPENDING = [
+  "castVotes",
   "consolidateByronWallet",
   "consolidateWallet",
+  "deregisterOwnDRep",
   "joinDRep",
   "joinStakePool",
   "migrateByronWallet",
@@ -49,8 +51,10 @@ const SPENDING = [
   "postExternalTransaction",
   "postTransaction",
   "quitStakePool",
+  "registerOwnDRep",
   "submitSharedTransaction",
   "submitTransaction",
+  "updateOwnDRep",
 ];
 
 test("every operation that spends accepts an Idempotency-Key, and no other does", () => {
