@@ -187,6 +187,7 @@ const creatable = {
 const whileIndexed = {
   TRANSACTION: { guard: "ofThisLife", actions: "note" },
   ASSETS: { guard: "ofThisLife", actions: "note" },
+  GOVERNED: { guard: "ofThisLife", actions: "note" },
   ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
   SEEN: { guard: "ofThisLife", actions: "note" },
   WITHDRAWN: { guard: "ofThisLife", actions: "note" },

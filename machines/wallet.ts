@@ -17,6 +17,7 @@
 import { assign, enqueueActions, setup } from "xstate";
 import { z } from "zod";
 import { machineTypes, type TurnAction, turnActions } from "#src/base/turn.ts";
+import { governance } from "#machines/governance.ts";
 import { seenContent, seenInputs } from "#machines/seen.ts";
 
 const slot = z.number().int().min(-1);
@@ -168,6 +169,15 @@ export const walletInputs = z.discriminatedUnion("type", [
     following: following.optional(),
     ...ofIncarnation,
   }).strict(),
+  /** A transaction that the wallet pays for takes part in governance; follows its TRANSACTION, and what follows that. */
+  z.object({
+    type: z.literal("GOVERNED"),
+    slot,
+    hash,
+    block: block.optional(),
+    ...governance,
+    ...ofIncarnation,
+  }).strict(),
   /** Blocks after a slot that concerned the wallet were rolled back; its whole balance then. */
   z.object({ type: z.literal("ROLLED_BACK"), slot, block: block.optional(), ...balance, ...ofIncarnation }).strict(),
   ...seenInputs,
@@ -202,6 +212,12 @@ export const commonContent = {
       "More assets of the event `restored`, `transaction` or `rolled-back` before it: to be added to the balance.",
     ),
     following: following.optional(),
+  }),
+  GOVERNED: z.object({
+    slot: slotOfContent,
+    hash: hash.describe("Hash of the transaction."),
+    block: block.optional(),
+    ...governance,
   }),
   ROLLED_BACK: z.object({
     slot: slotOfContent.describe("The wallet's transactions after this slot are no longer in the chain."),
@@ -376,6 +392,7 @@ function applyCommand(record: WalletRecord, event: WalletEvent): WalletRecord {
 const whileIndexed = {
   TRANSACTION: { guard: "ofThisLife", actions: "note" },
   ASSETS: { guard: "ofThisLife", actions: "note" },
+  GOVERNED: { guard: "ofThisLife", actions: "note" },
   ROLLED_BACK: { guard: "ofThisLife", actions: "note" },
   SEEN: { guard: "ofThisLife", actions: "note" },
   WITHDRAWN: { guard: "ofThisLife", actions: "note" },

@@ -88,7 +88,7 @@ export function layoutChart(machine: Machine): ChartLayout {
   for (let i = 0; i < columns; i++) {
     lefts.push(x);
     const label = joins.get(keyOf(path[i] ?? "", path[i + 1] ?? ""));
-    const room = label === undefined ? 0 : labelOf(label).length * LABEL_CHARACTER + 22;
+    const room = label === undefined ? 0 : labelOf(label).length * LABEL_CHARACTER + 20;
     x += (widths[i] ?? 0) + (i === columns - 1 ? 0 : Math.max(COLUMN_GAP, room));
   }
   const width = x;

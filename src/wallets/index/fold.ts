@@ -28,6 +28,7 @@ import {
   type WalletEffect,
   walletEffect,
 } from "#src/wallets/index/walletEffect.ts";
+import { governanceEvents } from "#src/wallets/index/governanceEvents.ts";
 import { transactionEvents } from "#src/wallets/index/walletEvents.ts";
 
 /** A wallet that owns a credential, and its place there. */
@@ -325,9 +326,12 @@ export class BlockFold {
   private touch(wallet: string, transaction: ScannedTransaction, own: OwnSide, effect: WalletEffect): void {
     const facts = this.facts.get(wallet);
     const entity = { kind: entityKind(facts?.kind), id: wallet };
-    for (const event of transactionEvents(transaction, this.block, own, effect, facts?.life ?? {})) {
-      this.touched.push({ entity, event });
-    }
+    const life = facts?.life ?? {};
+    const events = [
+      ...transactionEvents(transaction, this.block, own, effect, life),
+      ...(own.inputs.size > 0 ? governanceEvents(transaction, this.block, life) : []),
+    ];
+    for (const event of events) this.touched.push({ entity, event });
   }
 }
 

@@ -34,6 +34,10 @@ const event: fc.Arbitrary<WalletEvent> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ type: fc.constant("RESTORED" as const), slot }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("ROLLED_BACK" as const), slot }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("ASSETS" as const), slot, assets: fc.constant({}) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant("GOVERNED" as const), slot, hash: fc.constant("ab".repeat(32)) }),
+  },
 );
 
 interface Model {
