@@ -13,6 +13,7 @@ import { JsonTree } from "../kit/values.tsx";
 import { AssetAmount, type AssetBook } from "./assets.tsx";
 import { explorerAddress, explorerTx } from "./devnet.ts";
 import { Change, TransactionStatus } from "./historyTable.tsx";
+import { governanceWords } from "./governanceWords.ts";
 import { pendingText } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { read, send, type Transaction, type WalletSummary } from "./service.ts";
@@ -109,6 +110,7 @@ function DetailFacts({ transaction: one, message }: {
   const sum = (amounts: readonly { readonly amount: { readonly quantity: number | bigint } }[]) =>
     amounts.reduce((total, { amount }) => total + BigInt(amount.quantity), 0n);
   const isOpen = status !== "in_ledger";
+  const words = governanceWords(one);
   return (
     <Facts
       pairs={[
@@ -133,6 +135,10 @@ function DetailFacts({ transaction: one, message }: {
         ],
         ["Pending since", one.pending_since && <DateTime at={one.pending_since.time} />],
         ["Fee", one.direction === "outgoing" ? <Ada lovelace={fee.quantity} /> : undefined],
+        [
+          "Governance",
+          words.length > 0 ? <ul class="plain-list">{words.map((one) => <li key={one}>{one}</li>)}</ul> : undefined,
+        ],
         ["Deposit paid", BigInt(taken.quantity) > 0n ? <Ada lovelace={taken.quantity} /> : undefined],
         ["Deposit returned", BigInt(returned.quantity) > 0n ? <Ada lovelace={returned.quantity} /> : undefined],
         ["Rewards withdrawn", withdrawals.length > 0 ? <Ada lovelace={sum(withdrawals)} /> : undefined],

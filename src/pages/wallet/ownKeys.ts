@@ -15,6 +15,8 @@ export interface OwnKeys {
   isOwn(address: string, path: readonly string[] | undefined): boolean;
   /** The credential of the wallet's stake; undefined where it has none. */
   stake(): Credential | undefined;
+  /** The credential of the wallet as a representative; undefined where it has no DRep key. */
+  drep(): Credential | undefined;
 }
 
 /** A script of a shared wallet as the API has it. */
@@ -55,6 +57,7 @@ export function singleOwner(account: string, network: NetworkId): OwnKeys {
   return {
     network,
     stake: () => stake,
+    drep: () => ({ kind: "key", hash: childHash(node, ROLES.drep, 0) }),
     isOwn: (address, path) => {
       const end = endOf(path);
       if (end === undefined) return false;
@@ -78,6 +81,7 @@ export function severalOwners(
   return {
     network,
     stake: () => stake,
+    drep: () => undefined,
     isOwn: (address, path) => {
       const end = endOf(path);
       if (end === undefined) return false;

@@ -18,6 +18,14 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { toBech32 } from "#src/cardano/bech32.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import type { OwnKeys } from "#src/pages/wallet/ownKeys.ts";
+import type { Described } from "#src/pages/wallet/described.ts";
+import {
+  describeDrep,
+  describeVotes,
+  type DrepCertificate,
+  neededOf,
+  type RequestedGovernance,
+} from "#src/pages/wallet/reviewGovernance.ts";
 
 /** Lovelace above which a fee is taken for a mistake. */
 const GREATEST_FEE = 5_000_000n;
@@ -42,6 +50,8 @@ export interface Requested {
   readonly quit?: boolean;
   /** `abstain`, `no_confidence` or `drep1…`. A wallet without a vote abstains when it joins a pool. */
   readonly vote?: string;
+  /** What it does as a representative. */
+  readonly governance?: RequestedGovernance;
   readonly withdraw?: boolean;
   /** Lines of a message in the metadata (CIP-20). */
   readonly message?: readonly string[] | undefined;
@@ -94,7 +104,7 @@ export interface Review {
 }
 
 /** Members of a body that are described: what they do is shown. */
-const DESCRIBED = new Set([0, 1, 2, 3, 4, 5, 7, 8, 9, 14, 15, 18]);
+const DESCRIBED = new Set([0, 1, 2, 3, 4, 5, 7, 8, 9, 14, 15, 18, 19]);
 
 /** Bytes of a transaction in base64 or hexadecimal; `undefined` for other text. */
 export function transactionBytes(text: string): Uint8Array | undefined {
@@ -127,7 +137,10 @@ export function reviewTransaction(
   const pays = outputs.filter(({ shown }) => !shown.own || wanted.found.has(shown));
   const returns = outputs.filter(({ shown }) => shown.own && !wanted.found.has(shown)).map(({ shown }) => shown);
   const stake = own.stake();
-  const certificates = scanned.certificates.map((one) => describe(one, stake));
+  const certificates = [
+    ...scanned.certificates.map((one) => isOfDrep(one) ? describeDrep(one, own.drep()) : describe(one, stake)),
+    ...describeVotes(scanned, own.drep()),
+  ];
   const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n);
   const deposit = sum(certificates.map((one) => one.deposit ?? 0n));
   const refund = sum(certificates.map((one) => one.refund ?? 0n));
@@ -203,14 +216,8 @@ function textOf(hex: string): string {
   return read.ok ? addressText(read.value) : hex;
 }
 
-/** A certificate, and what it does in the words of `Requested`. */
-interface Described {
-  readonly text: readonly string[];
-  readonly does: readonly string[];
-  readonly deposit?: bigint | undefined;
-  readonly refund?: bigint | undefined;
-  readonly problem?: string;
-}
+const isOfDrep = (certificate: Certificate): certificate is DrepCertificate =>
+  ["register drep", "update drep", "unregister drep"].includes(certificate.kind);
 
 function describe(certificate: Certificate, stake: Credential | undefined): Described {
   if (!("credential" in certificate) || !["register", "unregister", "delegate"].includes(certificate.kind)) {
@@ -303,7 +310,12 @@ function differences(
   const { join, quit = false, vote, withdraw = false, message } = requested;
   const minted = new Map(review.mints.map(({ policy, name, quantity }) => [policy + name, quantity]));
   const wanted = requested.mint ?? new Map<string, bigint>();
-  const needed = [...(join ? [`join ${join}`] : []), ...(quit ? ["quit"] : []), ...(vote ? [`vote ${vote}`] : [])];
+  const needed = [
+    ...neededOf(requested.governance ?? {}),
+    ...(join ? [`join ${join}`] : []),
+    ...(quit ? ["quit"] : []),
+    ...(vote ? [`vote ${vote}`] : []),
+  ];
   // without a vote, rewards could not be withdrawn
   const allowed = new Set([...needed, ...(join ? ["vote abstain"] : [])]);
   return [

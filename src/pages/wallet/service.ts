@@ -71,6 +71,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   inputs_depleted:
     "Wait until pending transactions are in the ledger, or set the coin selection to Round-robin under Settings.",
   no_root_key: "This wallet only watches: its transactions are signed where its keys are.",
+  drep_not_registered: "Register the wallet as a representative first, under Voting.",
   withdrawal_not_possible_without_vote: "Delegate the vote first, under Voting; Abstain is enough.",
   spending_limit_exceeded: "The limit of this wallet is under Settings.",
   transaction_is_too_big: "Send to fewer recipients, or with fewer tokens at a time.",

@@ -1,4 +1,5 @@
 /** Transactions of a history: what they moved, their state in words, and pages of those that match a filter. */
+import { governancePurpose } from "./governanceWords.ts";
 import type { Page, Transaction } from "./service.ts";
 
 /** What a transaction did to the wallet's tokens, by policy id and name; only what changed. */
@@ -24,6 +25,8 @@ export function purposeOf(transaction: Transaction): string {
   const types = new Set<string>(certificates.map(({ certificate_type: type }) => type));
   if (types.has("quit_pool")) return "Stopped delegating";
   if (types.has("join_pool")) return "Joined a pool";
+  const governs = governancePurpose(transaction);
+  if (governs !== undefined) return governs;
   if (types.has("cast_vote")) return "Delegated the vote";
   if (mint.tokens.length > 0) return "Minted tokens";
   if (burn.tokens.length > 0) return "Burnt tokens";

@@ -12,6 +12,7 @@ import { Search } from "../kit/Search.tsx";
 import { Alert, Empty } from "../kit/states.tsx";
 import { Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
+import { Representative } from "./representative.tsx";
 import { read } from "./service.ts";
 import { useSigning } from "./signing.tsx";
 import type { WalletTab } from "./tab.ts";
@@ -88,6 +89,7 @@ export function Voting({ wallet, reload }: WalletTab) {
           />
         </Form>
       </Panel>
+      {wallet.prefix === "wallets" && <Representative wallet={wallet} begin={begin} />}
       <Panel title="Representatives">
         <Loaded data={dreps} rows={6}>
           {(list) => <Representatives dreps={list} voting={voting} choose={choose} />}
@@ -163,7 +165,12 @@ function Representatives({ dreps, voting, choose }: {
           {
             title: "State",
             cell: ({ status, expiry_epoch: epoch }) => (
-              <Badge tone={status === "active" ? "good" : "warn"} title={`Until epoch ${count(epoch)}`}>{status}</Badge>
+              <Badge
+                tone={status === "active" ? "good" : "warn"}
+                {...(epoch === undefined ? {} : { title: `Until epoch ${count(epoch)}` })}
+              >
+                {status}
+              </Badge>
             ),
           },
           {

@@ -5,6 +5,7 @@ import { newSeed, publicKey } from "#src/cardano/keys/signingKey.ts";
 import type { Transaction } from "#src/client/wallets.ts";
 import { invitationText, isAccountKey, readInvitation } from "#src/pages/wallet/invitation.ts";
 import { isSatisfied, ownersIn, ruleOf, scriptWords, timedRule } from "#src/pages/wallet/scripts.ts";
+import { governanceWords } from "#src/pages/wallet/governanceWords.ts";
 import {
   assetChanges,
   hasText,
@@ -65,6 +66,40 @@ describe("a transaction of the history", () => {
     expect(purpose({ certificates: [{ certificate_type: "join_pool" }] })).toBe("Joined a pool");
     expect(purpose({ certificates: [{ certificate_type: "cast_vote" }] })).toBe("Delegated the vote");
     expect(purpose({ mint: { tokens: [{}] } })).toBe("Minted tokens");
+    expect(purpose({ votes: [{}] })).toBe("Voted");
+    expect(purpose({ proposals: [{}] })).toBe("Proposed a governance action");
+    expect(purpose({ certificates: [{ certificate_type: "register_drep" }, { certificate_type: "cast_vote" }] })).toBe(
+      "Became a representative",
+    );
+  });
+
+  it("says what it does in governance, and for whom where that is not the wallet", () => {
+    const words = governanceWords(transaction({
+      certificates: [
+        { certificate_type: "register_drep", drep: "drep1own", drep_path: path },
+        { certificate_type: "update_drep", drep: "drep1other" },
+        { certificate_type: "authorize", committee_cold: "cc_cold1", committee_hot: "cc_hot1" },
+        { certificate_type: "cast_vote", vote: "abstain" },
+      ],
+      votes: [
+        { voter_role: "drep", voter: "drep1own", derivation_path: path, action: "gov_action1a", vote: "yes" },
+        { voter_role: "pool", voter: "pool1", action: "gov_action1a", vote: "abstain" },
+      ],
+      proposals: [
+        { id: "gov_action1b", action: "treasury", return_account: "stake1", return_account_path: path },
+        { id: "gov_action1c", action: "info", return_account: "stake1" },
+      ],
+    }));
+    expect(words).toEqual([
+      "Registers this wallet as a representative",
+      "Replaces the metadata of the representative drep1other",
+      "Names the voting key of the committee member cc_cold1",
+      "Yes on gov_action1a",
+      "As the pool pool1: Abstain on gov_action1a",
+      "Proposes payments from the treasury (gov_action1b); the deposit returns to this wallet's rewards",
+      "Proposes an opinion (gov_action1c); the deposit returns to stake1",
+    ]);
+    expect(governanceWords(transaction({}))).toEqual([]);
   });
 
   it("can be paid again to the others, without its change", () => {

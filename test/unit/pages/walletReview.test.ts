@@ -6,6 +6,9 @@ import { toBech32 } from "#src/cardano/bech32.ts";
 import { derivePublic } from "#src/cardano/keys/derivation.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { encodeCertificate } from "#src/cardano/encodeCertificate.ts";
+import { encodeVotes } from "#src/cardano/encodeVotes.ts";
+import { actionText } from "#src/cardano/governanceId.ts";
+import { refKey } from "#src/cardano/output.ts";
 import { keyHash, newSeed, publicKey } from "#src/cardano/keys/signingKey.ts";
 import { writeKey } from "#src/cardano/keys/keyText.ts";
 import { encodeTransaction, type TransactionParts } from "#src/cardano/transaction.ts";
@@ -190,5 +193,63 @@ describe("the keys of several owners", () => {
     const hash = keyHash(derivePublic(derivePublic(owners[1]!, 0), 4).key);
     expect([...signersAmong(template, new Set([hash]), [["1854H", "1815H", "0H", "0", "4"]])]).toEqual(["cosigner#1"]);
     expect([...signersAmong(template, new Set([hash]), [["1854H", "1815H", "0H", "0", "5"]])]).toEqual([]);
+  });
+});
+
+describe("the review of a representative's transaction", () => {
+  const drep = { kind: "key", hash: hashAt(3, 0) } as const;
+  const other = { kind: "key", hash: "aa".repeat(28) } as const;
+  const anchor = { url: "https://example.org/drep.jsonld", hash: "17".repeat(32) };
+  const action = { txHash: "ab".repeat(32), index: 2 };
+  const begin = { kind: "register drep", credential: drep, deposit: 500_000_000n } as const;
+  const judge = (parts: Partial<TransactionParts>, governance: Requested["governance"]) =>
+    review({ outputs: [output(ownAt(1, 0), 2_000_000n)], ...parts }, governance ? { governance } : {});
+  const certified = (...list: Parameters<typeof encodeCertificate>[0][]) => ({
+    certificates: list.map(encodeCertificate),
+  });
+  const voted = (credential: typeof drep | typeof other, more: object = {}) => ({
+    votes: encodeVotes([{ role: "drep", credential, votes: [{ action, vote: "yes", ...more }] }]),
+  });
+
+  it("describes what was requested, with deposits", () => {
+    const registered = judge(certified({ ...begin, anchor }), { drep: { action: "register", anchor } });
+    expect(registered).toMatchObject({ problems: [], deposit: 500_000_000n, cost: 500_170_000n });
+    expect(registered.actions).toEqual([
+      "Registers this wallet as a representative, for a deposit",
+      "Names https://example.org/drep.jsonld as its metadata",
+    ]);
+    const ended = judge(certified({ kind: "unregister drep", credential: drep, refund: 5n }), {
+      drep: { action: "deregister" },
+    });
+    expect(ended).toMatchObject({ problems: [], refund: 5n });
+    const vote = judge(voted(drep), { votes: [{ action: refKey(action), vote: "yes" }] });
+    expect(vote.problems).toEqual([]);
+    expect(vote.actions).toEqual([`Votes Yes on ${actionText(action)}`]);
+  });
+
+  it("refuses what is another's, and what differs from the request", () => {
+    const register = { drep: { action: "register" } } as const;
+    expect(judge(certified({ ...begin, credential: other }), register).problems).toEqual([
+      "It has a certificate of another representative.",
+    ]);
+    expect(judge(voted(other), { votes: [{ action: refKey(action), vote: "yes" }] }).problems).toEqual([
+      "It has a vote of another voter.",
+    ]);
+    for (
+      const [parts, governance] of [
+        [certified({ ...begin, anchor }), register],
+        [certified(begin), { drep: { action: "register", anchor } }],
+        [certified(begin), { drep: { action: "update" } }],
+        [certified(begin), undefined],
+        [voted(drep), { votes: [{ action: refKey(action), vote: "no" }] }],
+        [voted(drep), { votes: [{ action: refKey({ ...action, index: 3 }), vote: "yes" }] }],
+        [voted(drep, { anchor }), { votes: [{ action: refKey(action), vote: "yes" }] }],
+        [voted(drep), undefined],
+        [{}, { votes: [{ action: refKey(action), vote: "yes" }] }],
+      ] as const
+    ) {
+      expect(judge(parts, governance).problems, JSON.stringify(governance)).not.toEqual([]);
+    }
+    expect(judge({}, undefined).problems).toEqual([]);
   });
 });
