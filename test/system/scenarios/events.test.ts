@@ -185,17 +185,21 @@ describe("events, pages and idempotent requests", () => {
     );
     expect(once.sort()).toEqual([
       "DELETE /stake-pools/*/wallets/{walletId}",
+      "DELETE /wallets/{walletId}/governance/drep",
       "POST /byron-wallets/{walletId}/consolidations",
       "POST /byron-wallets/{walletId}/migrations",
       "POST /byron-wallets/{walletId}/transactions",
       "POST /proxy/transactions",
       "POST /shared-wallets/{walletId}/transactions-submit",
       "POST /wallets/{walletId}/consolidations",
+      "POST /wallets/{walletId}/governance/drep",
+      "POST /wallets/{walletId}/governance/votes",
       "POST /wallets/{walletId}/migrations",
       "POST /wallets/{walletId}/transactions",
       "POST /wallets/{walletId}/transactions-submit",
       "PUT /dreps/{drepId}/wallets/{walletId}",
       "PUT /stake-pools/{stakePoolId}/wallets/{walletId}",
+      "PUT /wallets/{walletId}/governance/drep",
     ]);
 
     const signed = async (ada: bigint) => {

@@ -240,8 +240,14 @@ describe("a wallet as a representative", () => {
     expect((await landed(first)).votes).toEqual([shown]);
 
     // a later vote replaces the earlier one
-    const sent = await client.castVotes(id, votes("yes", actionText({ txHash: proposed, index: 0 })));
-    voted = sent.id;
+    const yes = () => client.castVotes(id, votes("yes", actionText({ txHash: proposed, index: 0 })), "vote-1");
+    voted = (await yes()).id;
+    // a repeated request votes once
+    expect((await yes()).id).toBe(voted);
+    expect(await scenario.refused(client.castVotes(id, votes("no", action), "vote-1"))).toEqual([
+      409,
+      "idempotency_key_reused",
+    ]);
     expect((await landed(voted)).votes).toMatchObject([{ voter: drep, vote: "yes" }]);
     await scenario.rollback(1);
     await paced.read();
