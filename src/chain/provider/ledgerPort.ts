@@ -90,7 +90,7 @@ export interface DRepStatus {
   readonly expiry: number | undefined;
   readonly anchor: { readonly url: string; readonly hash: string } | undefined;
   readonly deposit: bigint | undefined;
-  /** Lovelace delegated to it. */
+  /** Lovelace delegated to it: as of the last epoch boundary where it comes from a ledger, now where from Blockfrost. */
   readonly stake: bigint | undefined;
 }
 

@@ -75,7 +75,9 @@ const drepState = {
       "more. `unknown`: the provider does not report it.",
   ),
   expiry_epoch: z.int().min(0).optional().describe("Last epoch in which its votes count, unless it is active again."),
-  voting_power: votingPower.optional().describe("Lovelace delegated to it."),
+  voting_power: votingPower.optional().describe(
+    "Lovelace delegated to it: as of the last epoch boundary, as it counts for actions; now where the provider is a Blockfrost service.",
+  ),
   deposit: amount.optional(),
   anchor: shownAnchor.optional(),
 };

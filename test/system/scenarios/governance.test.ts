@@ -162,7 +162,9 @@ describe("a wallet as a representative", () => {
     const held = (await total()).total;
     const { vote, drep: own } = await state();
     expect(vote).toMatchObject({ id: drep, status: status("active") });
-    if (REPORTS) expect(own.voting_power).toEqual({ quantity: String(held), unit: "lovelace" });
+    // what counts is the stake at the last epoch boundary; Blockfrost shows that of now
+    const power = REPORTS_ALL ? 0n : held;
+    if (REPORTS) expect(own.voting_power).toEqual({ quantity: String(power), unit: "lovelace" });
   }, 60_000);
 
   it("pays the deposit of a proposal, and lists what it proposes", async () => {
@@ -266,6 +268,7 @@ describe("a wallet as a representative", () => {
     await paced.read();
     // the devnet's Blockfrost API counts rewards of pools alone
     if (ANSWERS_ALL) await until("the rewards", async () => (await total()).reward >= before + RETURNED, 60_000);
+    if (REPORTS) expect(BigInt((await state()).drep.voting_power!.quantity)).toBeGreaterThan(ACTION_DEPOSIT / 2n);
     const refused = await scenario.refused(scenario.client.castVotes(id, votes("no", action)));
     // the ledger forgets actions that have ended
     expect(refused).toEqual(REPORTS_ACTIONS ? [403, "action_expired"] : [404, "no_such_action"]);

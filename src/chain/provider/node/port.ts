@@ -66,7 +66,11 @@ const GUARANTEES: readonly Guarantee[] = [
   { query: "pools", holds: "at a point", note: NEWER_NODES },
   { query: "poolRanking", holds: "at a point" },
   { query: "dreps", holds: "at a point", note: NEWER_NODES },
-  { query: "drepStatus", holds: "at a point", note: NEWER_NODES },
+  {
+    query: "drepStatus",
+    holds: "at a point",
+    note: `${NEWER_NODES}; their stake as of the last epoch boundary`,
+  },
   { query: "epoch", holds: "at a point" },
   { query: "eras", holds: "at a point" },
   {
@@ -146,6 +150,7 @@ export function nodePort(settings: NodePortSettings): NodePort {
     poolRanking: (stake) => queries.ofLedger((ledger) => queryRanking(ledger, stake)),
     dreps: () => queries.ofLedger(queryDreps),
     drepStatus: (credentials) => queries.ofLedger((ledger) => queryDrepStatus(ledger, credentials)),
+    // the query for proposals has those of the last epoch boundary: one that is new would be unknown
     actions: () => Promise.resolve(unsupported("The node is not queried for governance actions.")),
     epoch: () => queries.ofLedger(queryEpoch),
     eras: () => queries.ofLedger(queryEras),
