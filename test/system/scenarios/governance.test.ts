@@ -266,7 +266,8 @@ describe("a wallet as a representative", () => {
     const { body } = await http(scenario.devnet, "GET", `/governance/actions/${encodeURIComponent(action)}`);
     expect(body).toMatchObject({ enacted: expect.any(Number), votes: { drep: { yes: 1 } } });
     await paced.read();
-    await until("the rewards", async () => (await total()).reward >= before + RETURNED, 60_000);
+    // the Yaci Store of the tests reports rewards of pools alone
+    if (REPORTS) await until("the rewards", async () => (await total()).reward >= before + RETURNED, 60_000);
     if (REPORTS) expect(BigInt((await state()).drep.voting_power!.quantity)).toBeGreaterThan(ACTION_DEPOSIT / 2n);
     const refused = await scenario.refused(scenario.client.castVotes(id, votes("no", action)));
     // the ledger forgets actions that have ended
