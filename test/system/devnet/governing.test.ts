@@ -248,7 +248,7 @@ test("Blockfrost's committee is the ledger's, and its votes are found by hot and
     await gov("vote", id!, "abstain", "--as", hot!);
     await makeBlock(devnet);
     const vote = { voter_hot_id: hot, proposal_id: id, vote: "abstain" };
-    for (const  of of[hot, cold]) expect(await get(`/committee/${of}/votes`)).toMatchObject([vote]);
+    for (const credential of [hot, cold]) expect(await get(`/committee/${credential}/votes`)).toMatchObject([vote]);
     await carryOut(devnet, gov, "no-confidence");
     expect(await get("/committee")).toMatchObject({ is_dissolved: true, members: [] });
   });

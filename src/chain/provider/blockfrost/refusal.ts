@@ -69,7 +69,8 @@ const failurePatterns: readonly FailurePattern[] = [
     },
   },
   {
-    pattern: /ConwayMempoolFailure "([^"]*)"/g,
+    // a message may quote a hash, as in `KeyHash {unKeyHash = "…"}`
+    pattern: /ConwayMempoolFailure "(.*?)"(?=\s|[)\],"]|$)/g,
     read: ([, message = ""]) => ({ name: "ConwayMempoolFailure", message: message.slice(0, MAX_MESSAGE) }),
   },
   {

@@ -185,6 +185,10 @@ const readable: readonly [string, readonly LedgerFailure[]][] = [
     `ConwayMempoolFailure "All inputs are spent. Transaction has probably already been included"`,
     [{ name: "ConwayMempoolFailure", message: "All inputs are spent. Transaction has probably already been included" }],
   ],
+  [
+    'ConwayMempoolFailure "Unelected: KeyHash {unKeyHash = \\"ab\\"} votes"',
+    [{ name: "ConwayMempoolFailure", message: 'Unelected: KeyHash {unKeyHash = "ab"} votes' }],
+  ],
 ];
 
 describe("the text of a refusal", () => {
