@@ -11,9 +11,14 @@ export class EventLoopPacer {
   private since = performance.now();
   constructor(private readonly ms = 5) {}
 
+  /** Whether the next step yields. */
+  get isDue(): boolean {
+    return performance.now() - this.since >= this.ms;
+  }
+
   /** To be awaited between two steps of the work. */
   async step(): Promise<void> {
-    if (performance.now() - this.since < this.ms) return;
+    if (!this.isDue) return;
     await yieldToEventLoop();
     this.since = performance.now();
   }

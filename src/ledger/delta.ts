@@ -1,4 +1,5 @@
 /** What a transaction changes, as data: applied to a state, undone, kept. */
+import { each, finish, type Steps } from "#src/base/steps.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { Units } from "#src/cardano/parameters.ts";
 import type { Vote } from "#src/cardano/conway/governance.ts";
@@ -50,7 +51,7 @@ type Delta = Omit<Applied, "hash" | "valid" | "size" | "units" | "refScriptBytes
 export function applyDelta(state: MutableLedgerState, delta: Delta): void {
   for (const { ref } of delta.spent) state.utxo.delete(ref);
   for (const { ref, output } of delta.created) state.utxo.set(ref, output);
-  writeRegistry(state, delta, "after");
+  finish(writeRegistry(state, delta, "after"));
   addPots(state, delta, 1n);
 }
 
@@ -58,28 +59,37 @@ export function applyDelta(state: MutableLedgerState, delta: Delta): void {
 export function undoDelta(state: MutableLedgerState, delta: Delta): void {
   for (const { ref } of delta.created) state.utxo.delete(ref);
   for (const { ref, output } of delta.spent) state.utxo.set(ref, output);
-  writeRegistry(state, delta, "before");
+  finish(writeRegistry(state, delta, "before"));
   addPots(state, delta, -1n);
 }
 
 /** Writes one side of changes into the tables of certificates, withdrawals and governance. */
-export function writeRegistry(state: MutableLedgerState, changes: RegistryChanges, side: "before" | "after"): void {
-  write(state.accounts, changes.accounts, side);
-  write(state.pools, changes.pools, side);
-  write(state.dreps, changes.dreps, side);
-  write(state.committee, changes.committee, side);
-  write(state.proposals, changes.proposals, side);
-  write(state.votes, changes.votes, side);
-  write(state.governance, changes.governance, side);
+export function* writeRegistry(
+  state: MutableLedgerState,
+  changes: RegistryChanges,
+  side: "before" | "after",
+): Steps<void> {
+  yield* writeInSteps(state.accounts, changes.accounts, side);
+  yield* writeInSteps(state.pools, changes.pools, side);
+  yield* writeInSteps(state.dreps, changes.dreps, side);
+  yield* writeInSteps(state.committee, changes.committee, side);
+  yield* writeInSteps(state.proposals, changes.proposals, side);
+  yield* writeInSteps(state.votes, changes.votes, side);
+  yield* writeInSteps(state.governance, changes.governance, side);
 }
 
 /** Writes one side of changes into a table. */
 export function write<V>(table: Table<V>, changes: readonly Change<V>[], side: "before" | "after"): void {
-  for (const change of changes) {
+  finish(writeInSteps(table, changes, side));
+}
+
+/** `write` in steps. */
+export function writeInSteps<V>(table: Table<V>, changes: readonly Change<V>[], side: "before" | "after"): Steps<void> {
+  return each(changes, (change) => {
     const value = change[side];
     if (value === undefined) table.delete(change.key);
     else table.set(change.key, value);
-  }
+  });
 }
 
 function addPots({ pots }: MutableLedgerState, delta: Delta, sign: 1n | -1n): void {

@@ -2,6 +2,7 @@
  * What the rules read, and how it changes. A state is tables behind small interfaces: a plain `Map` is one, `overlay` makes a
  * second one on top of the first (for the mempool), and neither rule nor caller knows which it holds.
  */
+import { each, type Steps } from "#src/base/steps.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import type { Anchor, DRep as VoteDelegatee } from "#src/cardano/certificates.ts";
 import type { Vote } from "#src/cardano/conway/governance.ts";
@@ -13,6 +14,13 @@ import type { Governance, Proposed } from "#src/ledger/governance/types.ts";
 export interface View<V> {
   get(key: string): V | undefined;
   entries(): Iterable<readonly [string, V]>;
+  /** What `eachRow` does, where `entries` may pass over many rows before it gives one. */
+  eachRow?(act: (row: readonly [string, V]) => void): Steps<void>;
+}
+
+/** Calls `act` with every row, in steps. Rows must not change meanwhile. */
+export function eachRow<V>(view: View<V>, act: (row: readonly [string, V]) => void): Steps<void> {
+  return view.eachRow?.(act) ?? each(view.entries(), act);
 }
 
 /** Rows by key, to be changed. A `Map` is one. */
@@ -299,6 +307,14 @@ export function overlayTable<V>(base: View<V>): Table<V> & { changes(): Iterable
     *entries() {
       for (const row of base.entries()) if (!changed.has(row[0])) yield row;
       for (const [key, value] of changed) if (value !== undefined) yield [key, value] as const;
+    },
+    *eachRow(act) {
+      yield* eachRow(base, (row) => {
+        if (!changed.has(row[0])) act(row);
+      });
+      yield* each(changed, ([key, value]) => {
+        if (value !== undefined) act([key, value]);
+      });
     },
     changes: () => changed.entries(),
   };

@@ -1,7 +1,9 @@
 /** A hard fork within the Conway era (rule HARDFORK): other parameters from an epoch on, and what they take once. */
+import { each, type Steps } from "#src/base/steps.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { mainnetParametersAt, type Major, MAJORS } from "#src/ledger/parameters.ts";
 import type { Registry } from "#src/ledger/registry.ts";
+import { type Account, type DRep, eachRow } from "#src/ledger/state.ts";
 
 /** From the first block of an epoch on these parameters hold; others stay as they are by then. */
 export interface HardFork {
@@ -25,12 +27,18 @@ export function afterHardFork(parameters: Parameters): Parameters | undefined {
  * representative is not registered, which 9 allowed, and representatives forget the accounts that have left them; 11 counts
  * VRF keys of pools, which here are read from the pools themselves.
  */
-export function enterVersion(major: number, { accounts, dreps }: Registry): void {
+export function* enterVersion(major: number, { accounts, dreps }: Registry): Steps<void> {
   if (major !== 10) return;
   const isRegistered = (drep: string) =>
     drep === "abstain" || drep === "no confidence" || dreps.get(drep) !== undefined;
-  for (const [key, { drep, ...rest }] of [...accounts.entries()]) {
-    if (drep !== undefined && !isRegistered(drep)) accounts.set(key, rest);
-  }
-  for (const [key, { delegators, ...rest }] of [...dreps.entries()]) if (delegators) dreps.set(key, rest);
+  const ended: [string, Account][] = [];
+  yield* eachRow(accounts, ([key, account]) => {
+    if (account.drep !== undefined && !isRegistered(account.drep)) ended.push([key, account]);
+  });
+  yield* each(ended, ([key, { drep: _, ...account }]) => accounts.set(key, account));
+  const counting: [string, DRep][] = [];
+  yield* eachRow(dreps, ([key, drep]) => {
+    if (drep.delegators) counting.push([key, drep]);
+  });
+  yield* each(counting, ([key, { delegators: _, ...drep }]) => dreps.set(key, drep));
 }

@@ -6,16 +6,17 @@
  * parameters (HARDFORK), and it is decided what takes force at the next boundary (RATIFY). Hypotheses: rewards are computed at the boundary, from what
  * the ledger takes some time before it and which does not change in between; the parameters of now serve for the epoch rewarded.
  */
-import { type Change, type RegistryChanges, write, writeRegistry } from "#src/ledger/delta.ts";
+import { each, finish, type Steps } from "#src/base/steps.ts";
+import { type Change, type RegistryChanges, write, writeInSteps, writeRegistry } from "#src/ledger/delta.ts";
 import { decide, takeForce } from "#src/ledger/epoch/governance.ts";
 import { enterVersion, type HardFork } from "#src/ledger/epoch/hardFork.ts";
 import { rank, rankingOf } from "#src/ledger/epoch/ranking.ts";
 import { adoptPools, reapPools } from "#src/ledger/epoch/reap.ts";
 import { type EpochTerms, type Reward, rewardUpdate } from "#src/ledger/epoch/rewards.ts";
-import { heldStake, snapshotOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
+import { heldStake, snapshotOf, takeSnapshot, takeSnapshotInSteps } from "#src/ledger/epoch/snapshot.ts";
 import { countVoting } from "#src/ledger/governance/voting.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
-import { changing } from "#src/ledger/registry.ts";
+import { type Registry, registryChanges, registryOver } from "#src/ledger/registry.ts";
 import {
   blocksKey,
   type LedgerState,
@@ -44,18 +45,19 @@ export interface EpochDelta extends RegistryChanges {
 export type BoundaryTerms = EpochTerms & { readonly hardFork?: HardFork | undefined };
 
 /** Ends the epoch of a state: gives what that changes, to be applied with `applyEpoch`; the state stays as it is. */
-export function passEpoch(
-  state: LedgerState,
-  { hardFork, ...terms }: BoundaryTerms,
-): EpochDelta {
+export function passEpoch(state: LedgerState, terms: BoundaryTerms): EpochDelta {
+  return finish(passEpochInSteps(state, terms));
+}
+
+/** `passEpoch` in steps; the state must not change meanwhile. */
+export function* passEpochInSteps(state: LedgerState, { hardFork, ...terms }: BoundaryTerms): Steps<EpochDelta> {
   const { parameters, epoch: ending, pots } = state;
   const epoch = ending + 1;
-  const fork = hardFork?.epoch === epoch ? hardFork : undefined;
   const stake = snapshotOf(state, ending - 2);
   const { fees } = snapshotOf(state, ending);
   const blocks = blocksOf(state, ending - 1);
   const { reserves } = pots;
-  const update = rewardUpdate({ parameters, terms, reserves, stake, blocks, fees });
+  const update = yield* rewardUpdate({ parameters, terms, reserves, stake, blocks, fees });
   const after = {
     ...pots,
     treasury: pots.treasury + update.treasury,
@@ -63,37 +65,21 @@ export function passEpoch(
     fees: pots.fees - fees,
     donations: 0n,
   };
-
-  let snapshot: StakeSnapshot | undefined;
-  let next = parameters;
-  const changes = changing(state, (registry) => {
-    const { accounts, pools } = registry;
-    for (const { account: key, amount } of update.rewards) {
-      const account = accounts.get(key);
-      if (!account) after.treasury += amount;
-      else if (amount > 0n) accounts.set(key, { ...account, balance: account.balance + amount });
-    }
-    const { utxo } = state;
-    const held = heldStake(utxo);
-    const counted = takeSnapshot({ utxo, held, accounts, pools, pots: after });
-    adoptPools(registry);
-    const { refunded, unclaimed } = reapPools(registry, epoch);
-    after.deposits -= refunded + unclaimed;
-    after.treasury += unclaimed;
-    next = takeForce({ registry, parameters, pots: after, epoch });
-    after.treasury += pots.donations;
-    if (fork) next = { ...next, ...fork.parameters };
-    const { major } = next.protocolVersion;
-    if (major !== parameters.protocolVersion.major) enterVersion(major, registry);
-    const voting = countVoting({ ...registry, utxo, held, snapshot: counted });
-    snapshot = { ...counted, voting, ...(next === parameters ? {} : { parametersBefore: parameters }) };
-    decide({ ...registry, snapshot, parameters: next, treasury: after.treasury, epoch });
+  const fork = hardFork?.epoch === epoch ? hardFork : undefined;
+  const registry = registryOver(state);
+  const { snapshot, next } = yield* passRegistry({
+    state,
+    registry,
+    pots: after,
+    rewards: update.rewards,
+    epoch,
+    fork,
   });
   const oldest = String(epoch - 3);
   const circulation = terms.maxSupply - reserves;
   const before = rankingOf(state);
   return {
-    ...changes,
+    ...yield* registryChanges(registry, state),
     epoch,
     snapshots: [
       { key: String(epoch), after: snapshot },
@@ -103,7 +89,7 @@ export function passEpoch(
     ranking: [{
       key: RANKING,
       before: state.ranking.get(RANKING),
-      after: rank(before, { stake, blocks, terms, circulation, pot: update.pot }),
+      after: yield* rank(before, { stake, blocks, terms, circulation, pot: update.pot }),
     }],
     pots: { before: { ...pots }, after },
     ...(next === parameters ? {} : { parameters: { before: parameters, after: next } }),
@@ -111,22 +97,65 @@ export function passEpoch(
   };
 }
 
+/** What the tables of a boundary depend on. `registry` lies on top of `state`; it and the pots are changed. */
+interface RegistryBoundary {
+  readonly state: LedgerState;
+  readonly registry: Registry;
+  readonly pots: Pots;
+  readonly rewards: readonly Reward[];
+  readonly epoch: number;
+  readonly fork: HardFork | undefined;
+}
+
+/** Changes the tables and the pots; gives the stake snapshot and the parameters of the epoch that begins. */
+function* passRegistry(
+  { state, registry, pots, rewards, epoch, fork }: RegistryBoundary,
+): Steps<{ readonly snapshot: StakeSnapshot; readonly next: Parameters }> {
+  const { parameters, utxo } = state;
+  const { accounts, pools } = registry;
+  yield* each(rewards, ({ account: key, amount }) => {
+    const account = accounts.get(key);
+    if (!account) pots.treasury += amount;
+    else if (amount > 0n) accounts.set(key, { ...account, balance: account.balance + amount });
+  });
+  const held = yield* heldStake(utxo);
+  const counted = yield* takeSnapshotInSteps({ utxo, held, accounts, pools, pots });
+  yield* adoptPools(registry);
+  const { refunded, unclaimed } = yield* reapPools(registry, epoch);
+  pots.deposits -= refunded + unclaimed;
+  pots.treasury += unclaimed;
+  let next = yield* takeForce({ registry, parameters, pots, epoch });
+  pots.treasury += state.pots.donations;
+  if (fork) next = { ...next, ...fork.parameters };
+  const { major } = next.protocolVersion;
+  if (major !== parameters.protocolVersion.major) yield* enterVersion(major, registry);
+  const voting = yield* countVoting({ ...registry, utxo, held, snapshot: counted });
+  const snapshot = { ...counted, voting, ...(next === parameters ? {} : { parametersBefore: parameters }) };
+  yield* decide({ ...registry, snapshot, parameters: next, treasury: pots.treasury, epoch });
+  return { snapshot, next };
+}
+
 /** Changes a state by the end of its epoch. */
 export function applyEpoch(state: MutableLedgerState, delta: EpochDelta): void {
-  writeSide(state, delta, "after");
+  finish(applyEpochInSteps(state, delta));
+}
+
+/** `applyEpoch` in steps; between them the state is neither of the epoch before nor of the one after. */
+export function* applyEpochInSteps(state: MutableLedgerState, delta: EpochDelta): Steps<void> {
+  yield* writeSide(state, delta, "after");
   state.epoch = delta.epoch;
 }
 
 /** Undoes `applyEpoch`, after whatever came later was undone. */
 export function undoEpoch(state: MutableLedgerState, delta: EpochDelta): void {
-  writeSide(state, delta, "before");
+  finish(writeSide(state, delta, "before"));
   state.epoch = delta.epoch - 1;
 }
 
-function writeSide(state: MutableLedgerState, delta: EpochDelta, side: "before" | "after"): void {
-  writeRegistry(state, delta, side);
+function* writeSide(state: MutableLedgerState, delta: EpochDelta, side: "before" | "after"): Steps<void> {
+  yield* writeRegistry(state, delta, side);
   write(state.snapshots, delta.snapshots, side);
-  write(state.blocks, delta.blocks, side);
+  yield* writeInSteps(state.blocks, delta.blocks, side);
   write(state.ranking, delta.ranking, side);
   Object.assign(state.pots, delta.pots[side]);
   if (delta.parameters) state.parameters = delta.parameters[side];
@@ -155,6 +184,6 @@ export function blockMade({ blocks, epoch }: Pick<LedgerState, "blocks" | "epoch
  */
 export function firstSnapshots(state: LedgerState): Change<StakeSnapshot>[] {
   const stake = takeSnapshot(state);
-  const snapshot = { ...stake, voting: countVoting({ ...state, snapshot: stake }) };
+  const snapshot = { ...stake, voting: finish(countVoting({ ...state, snapshot: stake })) };
   return [2, 1, 0].map((ago) => ({ key: String(state.epoch - ago), after: snapshot }));
 }

@@ -5,6 +5,7 @@
  * Numbers here are floating-point, as they are in the ledger: likelihoods of 32 bits, everything else of 64.
  */
 import { elementAt } from "#src/base/present.ts";
+import type { Steps } from "#src/base/steps.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import {
   add,
@@ -36,7 +37,7 @@ export function rankingOf({ ranking }: Pick<LedgerState, "ranking">): Ranking {
 }
 
 /** The ranking after an epoch: what was seen of each pool of the snapshot, with what was known of it (ledger: `updateNonMyopic`). */
-export function rank(
+export function* rank(
   before: Ranking,
   { stake, blocks, terms, circulation, pot }: {
     readonly stake: StakeSnapshot;
@@ -45,7 +46,7 @@ export function rank(
     readonly circulation: bigint;
     readonly pot: bigint;
   },
-): Ranking {
+): Steps<Ranking> {
   const likelihoods = new Map<string, readonly number[]>();
   for (const [pool, snapshot] of stake.pools) {
     const chance = leaderChance(terms.activeSlots, share(poolStake(snapshot), circulation));
@@ -55,6 +56,7 @@ export function rank(
       pool,
       normalized(seen.map((value, index) => Math.fround(Math.fround((known?.[index] ?? 0) * DECAY) + value))),
     );
+    yield;
   }
   return { rewardPot: pot, likelihoods };
 }

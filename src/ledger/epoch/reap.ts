@@ -1,7 +1,8 @@
 /** Pools at an epoch's boundary: what was announced for it comes true (rules EPOCH and POOLREAP). */
+import { each, type Steps } from "#src/base/steps.ts";
 import type { Registry } from "#src/ledger/registry.ts";
 import { poolTerms } from "#src/ledger/poolTerms.ts";
-import { credentialKey } from "#src/ledger/state.ts";
+import { type Account, credentialKey, eachRow, type Pool } from "#src/ledger/state.ts";
 
 /** Deposits of retired pools, in lovelace: paid back to accounts, or fallen to the treasury since the account is gone. */
 interface Reaped {
@@ -10,20 +11,23 @@ interface Reaped {
 }
 
 /** Certificates announced in the last epoch hold from now on. */
-export function adoptPools({ pools }: Registry): void {
-  for (const [id, { future, ...pool }] of [...pools.entries()]) {
-    if (future) pools.set(id, { ...pool, certificate: future });
-  }
+export function* adoptPools({ pools }: Registry): Steps<void> {
+  const changed: [string, Pool][] = [];
+  yield* eachRow(pools, ([id, { future, ...pool }]) => {
+    if (future) changed.push([id, { ...pool, certificate: future }]);
+  });
+  for (const [id, pool] of changed) pools.set(id, pool);
 }
 
 /** Retires the pools of an epoch: deposits go to their reward accounts, and delegations to them end. */
-export function reapPools({ pools, accounts }: Registry, epoch: number): Reaped {
-  const retired = new Set<string>();
+export function* reapPools({ pools, accounts }: Registry, epoch: number): Steps<Reaped> {
+  const retired = new Map<string, Pool>();
   let refunded = 0n;
   let unclaimed = 0n;
-  for (const [id, { certificate, deposit, retiring }] of [...pools.entries()]) {
-    if (retiring !== epoch) continue;
-    retired.add(id);
+  yield* eachRow(pools, ([id, pool]) => {
+    if (pool.retiring === epoch) retired.set(id, pool);
+  });
+  for (const [id, { certificate, deposit }] of retired) {
     pools.delete(id);
     const key = credentialKey(poolTerms(certificate).account.credential);
     const account = accounts.get(key);
@@ -33,8 +37,10 @@ export function reapPools({ pools, accounts }: Registry, epoch: number): Reaped 
     } else unclaimed += deposit;
   }
   if (retired.size === 0) return { refunded, unclaimed };
-  for (const [key, { pool, ...account }] of [...accounts.entries()]) {
-    if (pool !== undefined && retired.has(pool)) accounts.set(key, account);
-  }
+  const released: [string, Account][] = [];
+  yield* eachRow(accounts, ([key, account]) => {
+    if (account.pool !== undefined && retired.has(account.pool)) released.push([key, account]);
+  });
+  yield* each(released, ([key, { pool: _, ...account }]) => accounts.set(key, account));
   return { refunded, unclaimed };
 }

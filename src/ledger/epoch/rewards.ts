@@ -4,6 +4,7 @@
  * All pools that made blocks share one pot: the fees and a part of the reserves, minus the treasury's share. The part that is
  * not earned returns to the reserves.
  */
+import { each, type Steps } from "#src/base/steps.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import { add, floor, multiply, one, share, smaller, subtract, whole, zero } from "#src/ledger/epoch/ratio.ts";
 import { activeStake, ownStake, poolStake } from "#src/ledger/epoch/snapshot.ts";
@@ -58,7 +59,7 @@ interface RewardUpdate {
 }
 
 /** Reckons the rewards of an epoch. */
-export function rewardUpdate(sources: RewardSources): RewardUpdate {
+export function* rewardUpdate(sources: RewardSources): Steps<RewardUpdate> {
   const { parameters, terms, reserves, stake, blocks, fees } = sources;
   const made = [...blocks.values()].reduce((sum, count) => sum + count, 0);
   const expected = floor(multiply(terms.activeSlots, whole(BigInt(terms.epochLength))));
@@ -70,13 +71,16 @@ export function rewardUpdate(sources: RewardSources): RewardUpdate {
   const circulation = terms.maxSupply - reserves;
   const active = activeStake(stake);
   const rewards: Reward[] = [];
+  let paid = 0n;
   for (const [pool, snapshot] of stake.pools) {
     const count = blocks.get(pool);
     if (count === undefined) continue;
     const own = poolReward(parameters, snapshot, { pot, circulation, active, blocks: count, made });
-    rewards.push(...shareOut(snapshot, own));
+    yield* shareOut(snapshot, own, (reward) => {
+      rewards.push(reward);
+      paid += reward.amount;
+    });
   }
-  const paid = rewards.reduce((sum, { amount }) => sum + amount, 0n);
   return { rewards, treasury, reserves: pot - paid - expansion, paid, pot };
 }
 
@@ -134,20 +138,20 @@ function poolReward(
 }
 
 /** Shares a pool's reward out. Owners get theirs through the pool's account, not as members. */
-function shareOut(pool: PoolSnapshot, reward: bigint): Reward[] {
+function* shareOut(pool: PoolSnapshot, reward: bigint, add: (reward: Reward) => void): Steps<void> {
   const terms = poolTerms(pool.certificate);
   const stake = poolStake(pool);
   const owners = new Set(terms.owners.map((owner) => "k" + owner));
-  const rewards: Reward[] = [{
+  add({
     account: credentialKey(terms.account.credential),
     pool: terms.pool,
     kind: "leader",
     amount: leaderReward(reward, terms, ownStake(pool, terms), stake),
-  }];
-  for (const [account, lovelace] of pool.members) {
-    if (owners.has(account)) continue;
+  });
+  yield;
+  yield* each(pool.members, ([account, lovelace]) => {
+    if (owners.has(account)) return;
     const amount = memberReward(reward, terms, lovelace, stake);
-    if (amount > 0n) rewards.push({ account, pool: terms.pool, kind: "member", amount });
-  }
-  return rewards;
+    if (amount > 0n) add({ account, pool: terms.pool, kind: "member", amount });
+  });
 }

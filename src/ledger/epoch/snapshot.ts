@@ -1,8 +1,9 @@
 /** Who delegates what to which pool (Shelley ledger specification, `stakeDistr`; rule SNAP). */
 import { mustGet } from "#src/base/maps.ts";
+import { each, finish, type Steps } from "#src/base/steps.ts";
 import type { Output } from "#src/cardano/output.ts";
 import type { PoolTerms } from "#src/ledger/poolTerms.ts";
-import type { LedgerState, PoolSnapshot, StakeSnapshot } from "#src/ledger/state.ts";
+import { eachRow, type LedgerState, type PoolSnapshot, type StakeSnapshot } from "#src/ledger/state.ts";
 
 /** Hexadecimal digits of a base address: header, payment credential, stake credential. */
 const BASE_ADDRESS = 2 + 56 + 56;
@@ -16,19 +17,19 @@ export function stakeKey({ address }: Pick<Output, "address">): string | undefin
 }
 
 /** Lovelace in outputs at base addresses, by account key. Reads all outputs once. */
-export function heldStake(utxo: LedgerState["utxo"]): ReadonlyMap<string, bigint> {
+export function* heldStake(utxo: LedgerState["utxo"]): Steps<ReadonlyMap<string, bigint>> {
   // Sum by address first: its string caches its hash. This takes a third of the time of slicing a key from each output.
   const held = new Map<string, { lovelace: bigint }>();
-  for (const { address, value } of utxo.outputs()) {
+  yield* each(utxo.outputs(), ({ address, value }) => {
     const at = held.get(address);
     if (at) at.lovelace += value.lovelace;
     else held.set(address, { lovelace: value.lovelace });
-  }
+  });
   const stake = new Map<string, bigint>();
-  for (const [address, { lovelace }] of held) {
+  yield* each(held, ([address, { lovelace }]) => {
     const key = stakeKey({ address });
     if (key !== undefined) stake.set(key, (stake.get(key) ?? 0n) + lovelace);
-  }
+  });
   return stake;
 }
 
@@ -40,18 +41,32 @@ type StakeSource = Pick<LedgerState, "utxo"> & { readonly held?: ReadonlyMap<str
  * credential. Reads all outputs once: 12 ms of CPU time for 100,000 outputs at 1,000 addresses, 77 ms at 100,000 addresses.
  */
 export function stakeOf(
-  { utxo, accounts, held = heldStake(utxo) }: StakeSource & Pick<LedgerState, "accounts">,
+  state: StakeSource & Pick<LedgerState, "accounts">,
   keys: Iterable<string>,
 ): Map<string, bigint> {
+  return finish(stakeOfInSteps(state, keys));
+}
+
+function* stakeOfInSteps(
+  { utxo, accounts, held }: StakeSource & Pick<LedgerState, "accounts">,
+  keys: Iterable<string>,
+): Steps<Map<string, bigint>> {
+  const known = held ?? (yield* heldStake(utxo));
   const stake = new Map<string, bigint>();
-  for (const key of keys) stake.set(key, (accounts.get(key)?.balance ?? 0n) + (held.get(key) ?? 0n));
+  yield* each(keys, (key) => stake.set(key, (accounts.get(key)?.balance ?? 0n) + (known.get(key) ?? 0n)));
   return stake;
 }
 
+/** What a snapshot is taken of. */
+type SnapshotSource = StakeSource & Pick<LedgerState, "accounts" | "pools" | "pots">;
+
 /** Takes the stake snapshot of a state. Delegations to pools that are not registered are left out. */
-export function takeSnapshot(
-  { utxo, held, accounts, pools, pots }: StakeSource & Pick<LedgerState, "accounts" | "pools" | "pots">,
-): StakeSnapshot {
+export function takeSnapshot(state: SnapshotSource): StakeSnapshot {
+  return finish(takeSnapshotInSteps(state));
+}
+
+/** `takeSnapshot` in steps. */
+export function* takeSnapshotInSteps({ utxo, held, accounts, pools, pots }: SnapshotSource): Steps<StakeSnapshot> {
   const members = new Map<string, Map<string, bigint>>();
   const snapshot = new Map<string, PoolSnapshot>();
   for (const [pool, { certificate }] of pools.entries()) {
@@ -60,17 +75,23 @@ export function takeSnapshot(
     snapshot.set(pool, { certificate, members: of });
   }
   const delegations = new Map<string, string>();
-  for (const [key, { pool }] of accounts.entries()) if (pool !== undefined) delegations.set(key, pool);
-  for (const [key, lovelace] of stakeOf({ utxo, held, accounts }, delegations.keys())) {
-    members.get(mustGet(delegations, key))?.set(key, lovelace);
-  }
+  yield* eachRow(accounts, ([key, { pool }]) => {
+    if (pool !== undefined) delegations.set(key, pool);
+  });
+  const stake = yield* stakeOfInSteps({ utxo, held, accounts }, delegations.keys());
+  yield* each(stake, ([key, lovelace]) => void members.get(mustGet(delegations, key))?.set(key, lovelace));
   return { pools: snapshot, fees: pots.fees };
 }
 
-/** Lovelace delegated to a pool. */
-export function poolStake({ members }: PoolSnapshot): bigint {
+const stakes = new WeakMap<PoolSnapshot, bigint>();
+
+/** Lovelace delegated to a pool, summed once for the same snapshot in memory. */
+export function poolStake(snapshot: PoolSnapshot): bigint {
+  const known = stakes.get(snapshot);
+  if (known !== undefined) return known;
   let sum = 0n;
-  for (const lovelace of members.values()) sum += lovelace;
+  for (const lovelace of snapshot.members.values()) sum += lovelace;
+  stakes.set(snapshot, sum);
   return sum;
 }
 

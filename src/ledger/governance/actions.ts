@@ -2,6 +2,7 @@
  * Actions of governance in the state: how they were voted, and the chains that those of one purpose form (CIP-1694; ledger:
  * `Proposals`). Actions go by `transaction#index`, voters by `voterKey`.
  */
+import { finish, type Steps } from "#src/base/steps.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import {
@@ -13,7 +14,7 @@ import {
   type Voter,
 } from "#src/cardano/conway/governance.ts";
 import { type Governance, type Proposed, type Purpose, PURPOSES } from "#src/ledger/governance/types.ts";
-import { credentialKey, type LedgerState, type View } from "#src/ledger/state.ts";
+import { credentialKey, eachRow, type LedgerState, type View } from "#src/ledger/state.ts";
 
 /** The key of the only row of `governance`. */
 export const GOVERNANCE = "";
@@ -58,17 +59,35 @@ export function voterKey({ role, credential }: Pick<Voter, "role" | "credential"
 /** The votes on an action, by role and by the voter's key in the state. */
 export type Tally = Readonly<Record<Voter["role"], ReadonlyMap<string, Vote["vote"]>>>;
 
-/** The votes on every action. */
+/** The action in the key of a vote. */
+export const votedAction = (vote: string): string => vote.slice(0, vote.indexOf(" "));
+
+/** The votes on every action, read by action when they are needed. */
 export function tallies(votes: View<Vote["vote"]>): (action: string) => Tally {
-  const all = new Map<string, Record<Voter["role"], Map<string, Vote["vote"]>>>();
-  const none: Tally = { committee: new Map(), drep: new Map(), pool: new Map() };
-  for (const [key, vote] of votes.entries()) {
-    const [action = "", role, voter = ""] = key.split(" ");
-    const tally = all.get(action) ?? { committee: new Map(), drep: new Map(), pool: new Map() };
-    all.set(action, tally);
-    if (role === "committee" || role === "drep" || role === "pool") tally[role].set(voter, vote);
+  return finish(talliesInSteps(votes));
+}
+
+/** `tallies` in steps. */
+export function* talliesInSteps(votes: View<Vote["vote"]>): Steps<(action: string) => Tally> {
+  const byAction = new Map<string, (readonly [string, Vote["vote"]])[]>();
+  yield* eachRow(votes, (vote) => {
+    const action = votedAction(vote[0]);
+    const others = byAction.get(action);
+    if (others) others.push(vote);
+    else byAction.set(action, [vote]);
+  });
+  return (action) => tallyOf(action, byAction.get(action) ?? []);
+}
+
+function tallyOf(action: string, votes: readonly (readonly [string, Vote["vote"]])[]): Tally {
+  const tally = { committee: new Map(), drep: new Map(), pool: new Map() };
+  for (const [key, vote] of votes) {
+    const role = action.length + 1;
+    const voter = key.indexOf(" ", role) + 1;
+    const of = key.slice(role, voter - 1);
+    if (of === "committee" || of === "drep" || of === "pool") tally[of].set(key.slice(voter), vote);
   }
-  return (action) => all.get(action) ?? none;
+  return tally;
 }
 
 /** The purpose of an action; undefined for those that follow no other. */
@@ -86,11 +105,11 @@ export function inOrder(proposals: View<Proposed>): (readonly [string, Proposed]
   return [...proposals.entries()].sort(([, a], [, b]) => a.order - b.order);
 }
 
-/** All actions that follow some others, in one step or several. Those of another purpose follow none of them. */
-export function descendants(proposals: View<Proposed>, of: Iterable<string>): Set<string> {
+/** All actions that follow some others, directly or not; `all` are in order. Those of another purpose follow none of them. */
+export function descendants(all: readonly (readonly [string, Proposed])[], of: Iterable<string>): Set<string> {
   const found = new Set<string>();
   const roots = new Set(of);
-  for (const [key, proposed] of inOrder(proposals)) {
+  for (const [key, proposed] of all) {
     const previous = previousOf(proposalOf(proposed).action);
     if (previous !== undefined && (roots.has(previous) || found.has(previous))) found.add(key);
   }

@@ -1,4 +1,5 @@
 /** Rule ENACT: what an action that was ratified changes, and what that ends. */
+import type { Steps } from "#src/base/steps.ts";
 import type { Action } from "#src/cardano/conway/governance.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
@@ -109,13 +110,14 @@ function renewed(
  * The actions that end at a boundary: those that expired and what follows them, those that took force, and those that
  * competed with them, with what follows these (ledger: `proposalsApplyEnactment`).
  */
-export function ended(
+export function* ended(
   proposals: View<Proposed>,
   { enacted, expired }: Governance["decided"],
-): ReadonlyMap<string, Proposed> {
-  const gone = new Set([...expired, ...descendants(proposals, expired)]);
+): Steps<ReadonlyMap<string, Proposed>> {
   const all = inOrder(proposals);
+  const gone = new Set([...expired, ...descendants(all, expired)]);
   for (const key of enacted) {
+    yield;
     const proposed = proposals.get(key);
     const action = proposed && proposalOf(proposed).action;
     gone.add(key);
@@ -126,7 +128,7 @@ export function ended(
       const { action } = proposalOf(one);
       return other !== key && !gone.has(other) && purposeOf(action) === purpose && previousOf(action) === previous;
     }).map(([other]) => other);
-    for (const rival of [...rivals, ...descendants(proposals, rivals)]) gone.add(rival);
+    for (const rival of [...rivals, ...descendants(all, rivals)]) gone.add(rival);
   }
   return new Map(all.filter(([key]) => gone.has(key)));
 }

@@ -4,6 +4,7 @@
  * The ledger counts votes, stake and representatives as of one boundary and applies the outcome at the next one. What is
  * decided depends on nothing in between, so it is decided at once, and the outcome waits (`Governance.decided`).
  */
+import type { Steps } from "#src/base/steps.ts";
 import type { Action } from "#src/cardano/conway/governance.ts";
 import { NEWEST_MAJOR } from "#src/ledger/epoch/hardFork.ts";
 import { less, share } from "#src/ledger/epoch/ratio.ts";
@@ -13,7 +14,7 @@ import {
   previousOf,
   proposalOf,
   purposeOf,
-  tallies,
+  talliesInSteps,
   type Tally,
 } from "#src/ledger/governance/actions.ts";
 import { committeeVotes, type Counted, drepVotes, type Election, poolVotes } from "#src/ledger/governance/count.ts";
@@ -27,7 +28,7 @@ import {
   type ThresholdTerms,
 } from "#src/ledger/governance/thresholds.ts";
 import type { Governance, Proposed } from "#src/ledger/governance/types.ts";
-import { type VotingStake, votingStake } from "#src/ledger/governance/voting.ts";
+import { type VotingStake, votingStakeInSteps } from "#src/ledger/governance/voting.ts";
 
 /** Actions are tried in this order, then in that in which they were proposed (ledger: `actionPriority`). */
 const PRIORITIES: readonly Action["kind"][] = [
@@ -48,12 +49,12 @@ export const DELAYING: ReadonlySet<Action["kind"]> = new Set([
 ]);
 
 /** Decides about all actions that are voted on. */
-export function ratify(election: Election): Governance["decided"] {
+export function* ratify(election: Election): Steps<Governance["decided"]> {
   const proposed = inOrder(election.proposals);
   if (proposed.length === 0) return { enacted: [], expired: [] };
   const { epoch, committee, parameters } = election;
-  const stake = votingStake(election.snapshot);
-  const tally = tallies(election.votes);
+  const stake = yield* votingStakeInSteps(election.snapshot);
+  const tally = yield* talliesInSteps(election.votes);
   const enacted: string[] = [];
   const expired: string[] = [];
   let state: EnactState = {
@@ -66,6 +67,7 @@ export function ratify(election: Election): Governance["decided"] {
   let delayed = false;
   const rank = ([, one]: readonly [string, Proposed]) => PRIORITIES.indexOf(proposalOf(one).action.kind);
   for (const [key, one] of proposed.toSorted((a, b) => rank(a) - rank(b))) {
+    yield;
     const { action } = proposalOf(one);
     if (!delayed && canFollow(action, state, election) && isAccepted(action, tally(key), state, stake, election)) {
       state = enact(state, key, action);

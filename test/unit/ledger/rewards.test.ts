@@ -1,6 +1,7 @@
 /** Rewards, compared with examples computed by hand and with mainnet's pots. */
 import { describe, expect, it } from "vitest";
 import type { Parameters } from "#src/cardano/parameters.ts";
+import { finish } from "#src/base/steps.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import { applyEpoch, passEpoch } from "#src/ledger/epoch/pass.ts";
 import { leaderReward, maxPool, memberReward, rewardUpdate } from "#src/ledger/epoch/rewards.ts";
@@ -73,7 +74,7 @@ describe("an epoch's rewards", () => {
     // A: 8,000 / 1.5 * (0.2 + 0.04 * 0.5 * 0.768) = 1,148.58; performance 0.75 / 0.4; 2,152.5 in all.
     // Its leader: 340 + 1,812 * (0.1 + 0.9 / 4) = 928.9; members: 1,812 * 0.9 / 2 = 815.4 and half of it.
     // B: 8,000 / 1.5 / 4 = 1,333.3; performance 0.25 / 0.6; 555.4 in all. Its leader: 100 + 455 / 30; its member: 455 * 29 / 30.
-    const update = rewardUpdate(sources);
+    const update = finish(rewardUpdate(sources));
     expect(update.rewards).toEqual([
       { account: key(9), pool: poolA, kind: "leader", amount: 928n },
       { account: key(2), pool: poolA, kind: "member", amount: 815n },
@@ -87,18 +88,18 @@ describe("an epoch's rewards", () => {
   it("are none if owners do not keep their pledge, whatever stake others have", () => {
     const pool = { pledge: 50_001n, cost: 1n, owners: [hash28(1)] };
     const pools = new Map([snapshot(poolA, pool, { 1: 50_000n, 2: 900_000n })]);
-    const { rewards, paid } = rewardUpdate({ ...sources, stake: { fees: 0n, pools } });
+    const { rewards, paid } = finish(rewardUpdate({ ...sources, stake: { fees: 0n, pools } }));
     expect([rewards.length, paid]).toEqual([1, 0n]);
   });
 
   it("are none except the treasury's share if no block was made", () => {
-    const update = rewardUpdate({ ...sources, blocks: new Map() });
+    const update = finish(rewardUpdate({ ...sources, blocks: new Map() }));
     expect(update).toMatchObject({ rewards: [], treasury: 400n, reserves: 1_600n, paid: 0n });
   });
 
   it("grow with the blocks only up to the epoch's expected number", () => {
     const blocks = new Map([[poolA, 15], [poolB, 5]]);
-    expect(rewardUpdate({ ...sources, blocks }).pot).toBe(9_600n);
+    expect(finish(rewardUpdate({ ...sources, blocks })).pot).toBe(9_600n);
   });
 });
 
