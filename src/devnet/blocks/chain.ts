@@ -51,6 +51,7 @@ import type { PaymentOutput } from "#src/devnet/faucet/payment.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
 import { planLookups } from "#src/store/readPool.ts";
 import type { Queries } from "#src/store/store.ts";
+import { together } from "#src/store/together.ts";
 
 export type RollbackImpossible = Failure<"rollback_impossible">;
 
@@ -240,7 +241,7 @@ export class DevnetChain {
     if (tip === undefined) return [];
     const k = genesis.network.securityParameter;
     const [, floor] = await this.#write((sql) =>
-      Promise.all([
+      together([
         planLookups(sql),
         appendBlocks(sql, blocks, { leaving, slotsAhead, k }),
         index && indexBlocks(sql, indexed),
@@ -295,7 +296,7 @@ export class DevnetChain {
       const why = emptied ? "The devnet was reset" : "A rollback undid its block and dropped it";
       if (drop) this.#departures.withdraw(removed, why);
       if (emptied) this.#departures.withdraw(held.map(({ transaction }) => transaction), why);
-      this.#memory.forget(undone);
+      await this.#memory.forget(undone);
       this.#memory.moveTo({ tip, slotsAhead, fork });
       await this.#refill([...returned, ...waiting], "It was no longer valid after a rollback");
       this.#stale = false;
@@ -334,8 +335,8 @@ export class DevnetChain {
       const why = "A snapshot was restored that does not have it";
       this.#departures.withdraw(undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions), why);
       this.#departures.withdraw([...this.#memory.mempool.entries()].map(({ transaction }) => transaction), why);
-      this.#memory.forget(undone);
-      this.#memory.restore(appended);
+      await this.#memory.forget(undone);
+      await this.#memory.restore(appended);
       this.#memory.moveTo({ tip, slotsAhead, fork });
       if (clock) this.settings.mining.set(clock);
       if (this.settings.index && !appended.isIndexed) await completeIndex(this.settings);

@@ -3,6 +3,8 @@
  *
  * Assumption: one operation at a time changes it, together with the rows.
  */
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
+import { inTurns } from "#src/base/steps.ts";
 import { horizon } from "#src/cardano/eras.ts";
 import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Tip } from "#src/cardano/block.ts";
@@ -18,7 +20,7 @@ import { eachUtxo, type MempoolRow, type NewBlock, readMempool, type UndoneBlock
 import { FaucetCoins } from "#src/devnet/faucet/faucetCoins.ts";
 import { type Genesis, readBounds } from "#src/devnet/genesis/genesis.ts";
 import { readColdKeys } from "#src/devnet/genesis/pools.ts";
-import { ChangeSet, writeEntries } from "#src/devnet/ledger/changes.ts";
+import { ChangeSet, writeEntries, writeEntriesInSteps } from "#src/devnet/ledger/changes.ts";
 import { readEntries } from "#src/devnet/ledger/entries.ts";
 import { enterEpoch, type EpochBoundary, epochOf } from "#src/devnet/ledger/epoch.ts";
 import { eraHistory } from "#src/devnet/serve/nodeGenesis.ts";
@@ -136,17 +138,17 @@ export class ChainMemory {
   }
 
   /** Removes the effects of undone blocks. */
-  forget({ removed, restored, changes }: UndoneBlocks): void {
+  async forget({ removed, restored, changes }: UndoneBlocks): Promise<void> {
     for (const ref of removed) this.outputs.delete(refKey(ref));
     for (const { ref, output } of restored) this.outputs.set(refKey(ref), output);
-    writeEntries(this.state, changes, "before");
+    await inTurns(writeEntriesInSteps(this.state, changes, "before"), new EventLoopPacer());
   }
 
   /** Adds the effects of blocks that were on the chain before. */
-  restore({ spent, created, changes }: AppendedBlocks): void {
+  async restore({ spent, created, changes }: AppendedBlocks): Promise<void> {
     for (const ref of spent) this.outputs.delete(refKey(ref));
     for (const { ref, output } of created) this.outputs.set(refKey(ref), output);
-    writeEntries(this.state, changes, "after");
+    await inTurns(writeEntriesInSteps(this.state, changes, "after"), new EventLoopPacer());
   }
 
   /** Adds the effects of new blocks. */
@@ -191,7 +193,7 @@ export class ChainMemory {
     this.#base = await this.#stateIn(slot);
     const dropped = await this.mempool.refill(waiting, slot);
     this.next = waiting.reduce((most, { position }) => Math.max(most, position + 1), this.next);
-    this.coins.reset(this.utxos());
+    await inTurns(this.coins.reset(this.outputs), new EventLoopPacer());
     this.countPending();
     return dropped;
   }

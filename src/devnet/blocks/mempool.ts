@@ -5,6 +5,7 @@
  * rollbacks a transaction becomes invalid only with time, when its validity interval ends, and with it those that spend
  * its outputs. Time goes back with a rollback, so a transaction's validity may begin later than the next block.
  */
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
@@ -142,7 +143,9 @@ export class Mempool {
 
   async #admitAll(waiting: readonly SubmittedTransaction[], slot: number): Promise<DroppedTransaction[]> {
     const dropped: DroppedTransaction[] = [];
+    const pacer = new EventLoopPacer();
     for (const one of waiting) {
+      await pacer.step();
       // its validity may begin after the slot: then it waits
       const at = Math.max(slot, one.transaction.validFrom ?? slot);
       // retry a failed validation once; a transaction that fails twice is dropped, since it would block all later ones

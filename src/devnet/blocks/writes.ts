@@ -1,19 +1,22 @@
 /** Writes of the devnet's chain. Every function runs within a transaction that has locked the devnet's lease. */
 import { toHex } from "#src/base/bytes.ts";
-import type { Json } from "#src/base/json.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
+import { inTurns } from "#src/base/steps.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
-import type { EntryChange } from "#src/devnet/ledger/changes.ts";
-import { changesFromJson, changesToJson, storeEntries } from "#src/devnet/ledger/entries.ts";
+import { type EntryChange, lastChanges } from "#src/devnet/ledger/changes.ts";
+import { changesTexts, changesToJson, readChanges, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { insertColdKeys } from "#src/devnet/genesis/pools.ts";
 import { recordset } from "#src/devnet/index/insert.ts";
 import { undoIndex } from "#src/devnet/index/write.ts";
 import { keepSideBlocks, lowestNeeded } from "#src/devnet/snapshots/sideBlocks.ts";
 import type { Applied } from "#src/ledger/delta.ts";
+import { longText } from "#src/store/longText.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { SubmittedTransaction } from "#src/devnet/blocks/mempool.ts";
 import type { Queries } from "#src/store/store.ts";
+import { together } from "#src/store/together.ts";
 
 /** A block to append. */
 export interface NewBlock extends Tip {
@@ -50,6 +53,9 @@ export interface MempoolRow {
   readonly cbor: Uint8Array;
 }
 
+/** Changes of a block whose JSON is sent with the block's row, at most. */
+const MANY_CHANGES = 500;
+
 /** Blocks whose undo data one append removes at most: they are many after a snapshot was deleted. */
 const MOST_PRUNED = 1_000;
 
@@ -64,12 +70,12 @@ export async function appendBlocks(
   { leaving, slotsAhead, k }: AppendOptions,
 ): Promise<number> {
   const height = Math.max(...blocks.map((block) => block.height));
-  const last = new Map(blocks.flatMap(({ changes }) => changes).map((one) => [`${one.kind} ${one.key}`, one]));
+  const all = blocks.flatMap(({ changes }) => changes);
+  // those of one block are of different rows
+  const changes = blocks.length === 1 ? all : await inTurns(lastChanges(all), new EventLoopPacer());
   // sent in this order, without waiting for the results of those before
   const written = [
-    sql`
-    insert into devnet_block select * from json_populate_recordset(null::devnet_block,
-      ${recordset(blocks.map(blockRow))}::text::json)`,
+    insertBlocks(sql, blocks),
     ...blocks.filter(({ transactions }) => transactions.length > 0).flatMap(({ height, transactions, coldKeys }) => [
       sql`insert into devnet_transaction (hash, height) select unnest(${
         sql.array(transactions.map(({ hash }) => hash))
@@ -78,10 +84,10 @@ export async function appendBlocks(
       spend(sql, transactions.flatMap(({ spent }) => spent.map(({ ref }) => ref)), height),
       insertColdKeys(sql, coldKeys),
     ]),
-    storeEntries(sql, [...last.values()], "after"),
+    storeEntries(sql, changes, "after"),
     deleteMempool(sql, leaving),
   ];
-  const [{ floor }] = await Promise.all([
+  const [{ floor }] = await together([
     onlyRow(sql<{ floor: bigint }[]>`
       with new as (
         update devnet_meta set slots_ahead = ${slotsAhead}, floor_height = greatest(
@@ -97,6 +103,23 @@ export async function appendBlocks(
   return Number(floor);
 }
 
+/** Inserts blocks. The changes of a block are sent after its row where their JSON may be long. */
+async function insertBlocks(sql: Queries, blocks: readonly NewBlock[]): Promise<void> {
+  await sql`
+    insert into devnet_block select * from json_populate_recordset(null::devnet_block,
+      ${recordset(blocks.map(blockRow))}::text::json)`;
+  for (const { height, changes } of blocks) {
+    if (!mayBeLong(changes)) continue;
+    const { expression } = await longText(sql, changesTexts(changes));
+    await sql`update devnet_block set changes = (${expression})::json where height = ${height}`;
+  }
+}
+
+/** Whether the JSON of changes may be long: they are many, or an epoch begins. */
+function mayBeLong(changes: readonly EntryChange[]): boolean {
+  return changes.length > MANY_CHANGES || changes.some(({ kind }) => kind === "snapshots");
+}
+
 function blockRow({ changes, transactions, bytes, protocolVersion, ...block }: NewBlock): object {
   const { height, slot, hash, issuer, fork, previous = null } = block;
   return {
@@ -108,7 +131,7 @@ function blockRow({ changes, transactions, bytes, protocolVersion, ...block }: N
     ...protocolVersion,
     transactions: transactions.length,
     cbor: transactions.length === 0 ? null : bytes,
-    changes: changes.length === 0 ? null : changesToJson(changes),
+    changes: changes.length === 0 || mayBeLong(changes) ? null : changesToJson(changes),
     fork,
   };
 }
@@ -161,15 +184,15 @@ export async function undoBlocks(sql: Queries, height: number, index: boolean): 
   const restored = await sql<OutputRow[]>`
     update devnet_utxo set spent_height = null where spent_height > ${height} returning tx_hash, index, cbor`;
   await sql`delete from devnet_transaction where height > ${height}`;
-  const rows = await sql<{ height: bigint; cbor: Uint8Array | null; changes: Json | null }[]>`
-    delete from devnet_block where height > ${height} returning height, cbor, changes`;
+  const changes = (await readChanges(sql, sql`height > ${height}`)).reverse();
+  const rows = await sql<{ height: bigint; cbor: Uint8Array | null }[]>`
+    delete from devnet_block where height > ${height} returning height, cbor`;
   const restoredRefs = restored.map((row): OutRef => ({ txHash: row.tx_hash, index: row.index }));
   await undoIndex(sql, height, restoredRefs);
   rows.sort((a, b) => Number(a.height - b.height));
-  const changes = rows.flatMap((row) => row.changes === null ? [] : changesFromJson(row.changes)).reverse();
   // of a row's undone changes, the oldest holds the value to restore
-  const oldest = new Map(changes.map((change) => [`${change.kind} ${change.key}`, change]));
-  await storeEntries(sql, [...oldest.values()], "before");
+  const oldest = await inTurns(lastChanges(changes), new EventLoopPacer());
+  await storeEntries(sql, oldest, "before");
   return {
     removed: removed.map((row) => ({ txHash: row.tx_hash, index: row.index })),
     restored: restored.map(utxoOf),

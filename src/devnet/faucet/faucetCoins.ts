@@ -1,6 +1,7 @@
 /** The faucet's outputs, tracked so that payments need no scan of the whole UTxO set. */
+import { each, type Steps } from "#src/base/steps.ts";
 import type { Coin } from "#src/transaction/coinPool.ts";
-import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { type Output, parseRefKey, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Applied } from "#src/ledger/delta.ts";
 import type { UtxoView } from "#src/ledger/state.ts";
 
@@ -10,10 +11,12 @@ export class FaucetCoins {
 
   constructor(private readonly address: string) {}
 
-  /** Starts again with the outputs of a chain. */
-  reset(outputs: Iterable<Utxo>): void {
+  /** Starts again with the outputs of a chain, by `refKey`. */
+  *reset(outputs: ReadonlyMap<string, Output>): Steps<void> {
     this.#confirmed.clear();
-    for (const utxo of outputs) this.#put(this.#confirmed, utxo);
+    yield* each(outputs, ([key, output]) => {
+      if (output.address === this.address) this.#confirmed.set(key, { ref: parseRefKey(key), output });
+    });
   }
 
   /** A transaction is in a block now. */

@@ -1,4 +1,5 @@
 /** Rows of an epoch that begins, and of the rewards that are paid at its boundary. */
+import { each, type Steps } from "#src/base/steps.ts";
 import { messaged } from "#src/base/json.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
@@ -13,16 +14,18 @@ import { credentialKey, type Pots, type StakeSnapshot } from "#src/ledger/state.
 const UNTIL_PAID = 2;
 
 /** Adds a boundary that the block at a height crosses. */
-export function addBoundary(changes: IndexChanges, height: number, boundary: EpochBoundary): void {
+export function* addBoundary(changes: IndexChanges, height: number, boundary: EpochBoundary): Steps<void> {
   const { delta: { epoch, rewards, accounts, pools, snapshots, pots }, parameters, leaders } = boundary;
   addEpoch(changes, height, { epoch, parameters, pots: pots.after, leaders });
+  yield;
   addOutcomes(changes, height, boundary.delta);
   const [{ after: snapshot } = {}] = snapshots;
-  if (snapshot) addStake(changes, height, epoch + 1, snapshot);
+  if (snapshot) yield* addStake(changes, height, epoch + 1, snapshot);
   // an account that is paid changes; one that does not exist has no change
-  const changed = new Set(accounts.map(({ key }) => key));
-  for (const { account: credential, pool, kind, amount } of rewards) {
-    if (amount === 0n) continue;
+  const changed = new Set<string>();
+  yield* each(accounts, ({ key }) => changed.add(key));
+  yield* each(rewards, ({ account: credential, pool, kind, amount }) => {
+    if (amount === 0n) return;
     changes.rows.reward.push({
       earned: epoch - UNTIL_PAID,
       spendable: epoch,
@@ -33,7 +36,7 @@ export function addBoundary(changes: IndexChanges, height: number, boundary: Epo
       paid: changed.has(credential),
       height,
     });
-  }
+  });
   for (const { key: pool, before, after } of pools) {
     if (!before || after || before.deposit === 0n) continue;
     const credential = credentialKey(poolTerms(before.future ?? before.certificate).account.credential);
@@ -93,8 +96,13 @@ export function addEpoch(
 }
 
 /** Adds the stake that counts for block production in an epoch. */
-export function addStake({ rows }: IndexChanges, height: number, epoch: number, { pools }: StakeSnapshot): void {
+export function* addStake(
+  { rows }: IndexChanges,
+  height: number,
+  epoch: number,
+  { pools }: StakeSnapshot,
+): Steps<void> {
   for (const [pool, { members }] of pools) {
-    for (const [credential, lovelace] of members) rows.stake.push({ epoch, pool, credential, lovelace, height });
+    yield* each(members, ([credential, lovelace]) => rows.stake.push({ epoch, pool, credential, lovelace, height }));
   }
 }

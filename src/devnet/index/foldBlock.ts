@@ -1,4 +1,5 @@
 /** From a block to the rows that it adds to the index: a pure function. */
+import { finish, type Steps } from "#src/base/steps.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { addBoundary } from "#src/devnet/index/epochRows.ts";
 import { type IndexChanges, noChanges } from "#src/devnet/index/rows.ts";
@@ -23,10 +24,15 @@ export interface IndexedBlock {
 
 /** What a block adds to the index; it is added to `changes`, which the blocks right before it have made. */
 export function foldBlock(block: IndexedBlock, changes: IndexChanges = noChanges()): IndexChanges {
+  return finish(foldBlockInSteps(block, changes));
+}
+
+/** `foldBlock` in steps. */
+export function* foldBlockInSteps(block: IndexedBlock, changes: IndexChanges): Steps<IndexChanges> {
   const { height, epoch, parameters, size, pool, boundaries, transactions } = block;
   const { rows } = changes;
   const before = { output: rows.output.length, tx: rows.tx.length };
-  for (const boundary of boundaries) addBoundary(changes, height, boundary);
+  for (const boundary of boundaries) yield* addBoundary(changes, height, boundary);
   transactions.forEach((transaction, tx_index) =>
     addTransaction(changes, transaction, { height, tx_index, epoch, parameters })
   );

@@ -1,5 +1,6 @@
 /** Rows of the genesis, with height -1: its outputs, its pools and their owners, its representatives, its first epoch. */
 import { fromHex } from "#src/base/bytes.ts";
+import { finish } from "#src/base/steps.ts";
 import { encode } from "#src/cardano/cbor.ts";
 import type { Delegation } from "#src/cardano/certificates.ts";
 import { encodeCertificate } from "#src/cardano/encodeCertificate.ts";
@@ -42,7 +43,7 @@ export function foldGenesis(genesis: Genesis, state: LedgerState): IndexChanges 
   );
   const { epoch, parameters, pots } = state;
   addEpoch(changes, GENESIS, { epoch, parameters, pots, leaders: snapshotOf(state, epoch - 1) });
-  for (const active of [epoch, epoch + 1]) addStake(changes, GENESIS, active, snapshotOf(state, active - 1));
+  for (const active of [epoch, epoch + 1]) finish(addStake(changes, GENESIS, active, snapshotOf(state, active - 1)));
   return changes;
 }
 

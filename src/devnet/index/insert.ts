@@ -18,15 +18,24 @@ export function nameOf(table: TableName): string {
   return `devnet_index_${table}`;
 }
 
-/** Inserts the rows of a table; sent without waiting. */
+/** Rows that a statement inserts at most: the end of an epoch adds two for each account. */
+const ROWS = 500;
+
+/** Inserts the rows of a table; sent without waiting, but those after many. */
 export function insertRows(sql: Queries, table: Exclude<TableName, "output">, rows: IndexRows): Statement {
   if (table === "tx") return insertTransactions(sql, rows.tx);
   if (table === "address") return insertAddresses(sql, rows.address);
+  return insertJson(sql, table, rows[table]);
+}
+
+async function insertJson(sql: Queries, table: TableName, rows: readonly object[]): Promise<void> {
   const name = sql(nameOf(table));
-  return sql`insert into ${name} select * from json_populate_recordset(null::${name}, ${
-    recordset(rows[table])
-  }::text::json)
-    ${DISTINCT.has(table) ? sql`on conflict do nothing` : sql``}`;
+  for (let from = 0; from < rows.length; from += ROWS) {
+    await sql`insert into ${name} select * from json_populate_recordset(null::${name}, ${
+      recordset(rows.slice(from, from + ROWS))
+    }::text::json)
+      ${DISTINCT.has(table) ? sql`on conflict do nothing` : sql``}`;
+  }
 }
 
 /** Rows as JSON for `json_populate_recordset`. */

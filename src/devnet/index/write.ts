@@ -4,11 +4,14 @@
  * Assumptions: a transaction sends statements without waiting for the results of those before, so a block takes one
  * round trip. Rows name the block they come from, so a rollback deletes those above a height.
  */
-import { foldBlock, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
+import { inTurns } from "#src/base/steps.ts";
+import { foldBlockInSteps, type IndexedBlock } from "#src/devnet/index/foldBlock.ts";
 import { insertOutputs, insertRows, nameOf, outputKey, type TableName } from "#src/devnet/index/insert.ts";
 import { type IndexChanges, noChanges, type SpentRow } from "#src/devnet/index/rows.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 import type { Queries } from "#src/store/store.ts";
+import { together } from "#src/store/together.ts";
 
 type Statement = PromiseLike<unknown>;
 
@@ -41,7 +44,8 @@ export async function indexBlocks(sql: Queries, blocks: readonly IndexedBlock[])
   const last = blocks.at(-1);
   if (!last) return;
   const changes = noChanges();
-  for (const block of blocks) foldBlock(block, changes);
+  const pacer = new EventLoopPacer();
+  for (const block of blocks) await inTurns(foldBlockInSteps(block, changes), pacer);
   await writeChanges(sql, changes, last);
 }
 
@@ -70,7 +74,7 @@ export async function writeChanges(
   }
   statements.push(sql`insert into devnet_index (height, hash) values (${height}, ${hash})
     on conflict (one) do update set height = excluded.height, hash = excluded.hash`);
-  await Promise.all(statements);
+  await together(statements);
 }
 
 /**

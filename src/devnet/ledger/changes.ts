@@ -1,4 +1,5 @@
 /** A block's changes of the ledger state beside outputs: one change per row, with what is needed to undo it. */
+import { each, finish, type Steps } from "#src/base/steps.ts";
 import { type EntryKind, rowValue, type RowValues } from "#src/devnet/ledger/rowValues.ts";
 import type { Applied, Change } from "#src/ledger/delta.ts";
 import type { EpochDelta } from "#src/ledger/epoch/pass.ts";
@@ -33,8 +34,8 @@ export class ChangeSet {
   }
 
   /** Adds the end of an epoch. */
-  addEpochEnd(delta: EpochDelta): void {
-    for (const kind of TABLES) for (const change of delta[kind]) this.add(kind, change);
+  *addEpochEnd(delta: EpochDelta): Steps<void> {
+    for (const kind of TABLES) yield* each<Change<unknown>>(delta[kind], (change) => this.add(kind, change));
     this.#pots = { ...delta.pots.after };
     this.#potsChanged = true;
     this.#epoch = delta.epoch;
@@ -54,7 +55,7 @@ export class ChangeSet {
 
   /** Adds a change of a row. */
   add(kind: TableKind, change: Change<unknown>): void {
-    const name = `${kind} ${change.key}`;
+    const name = nameOf({ kind, key: change.key });
     const earlier = this.#changes.get(name);
     const merged = { kind, key: change.key, before: earlier ? earlier.before : change.before, after: change.after };
     // a row that was created and deleted within the block has not changed
@@ -74,18 +75,39 @@ export class ChangeSet {
   }
 }
 
+/** Which row a change is of. */
+function nameOf({ kind, key }: Pick<EntryChange, "kind" | "key">): string {
+  return `${kind} ${key}`;
+}
+
+/** The last change of each row. */
+export function* lastChanges(changes: Iterable<EntryChange>): Steps<EntryChange[]> {
+  const last = new Map<string, EntryChange>();
+  yield* each(changes, (change) => last.set(nameOf(change), change));
+  return [...last.values()];
+}
+
 /** Applies one side of changes to a state. */
 export function writeEntries(
   state: MutableLedgerState,
   changes: readonly EntryChange[],
   side: "before" | "after",
 ): void {
-  for (const { kind, key, [side]: value } of changes) {
+  finish(writeEntriesInSteps(state, changes, side));
+}
+
+/** `writeEntries` in steps; between them the state is neither the one before nor the one after. */
+export function writeEntriesInSteps(
+  state: MutableLedgerState,
+  changes: readonly EntryChange[],
+  side: "before" | "after",
+): Steps<void> {
+  return each(changes, ({ kind, key, [side]: value }) => {
     if (kind === "pots") Object.assign(state.pots, value);
     else if (kind === "epoch") state.epoch = rowValue(kind, value);
     else if (kind === "parameters") state.parameters = rowValue(kind, value);
     else writeRow(state, kind, key, value);
-  }
+  });
 }
 
 function writeRow<Kind extends TableKind>(

@@ -3,7 +3,7 @@
  * `{map}`. Undefined members are left out.
  */
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import type { Json } from "#src/base/json.ts";
+import { type Json, toJson } from "#src/base/json.ts";
 
 /** Encodes a value. */
 export function toPlain(value: unknown): Json {
@@ -16,6 +16,44 @@ export function toPlain(value: unknown): Json {
   if (typeof value !== "object") throw new TypeError(`a ${typeof value} is not plain data`);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return Object.fromEntries(members.map(([name, member]) => [name, toPlain(member)]));
+}
+
+/** The JSON text of `toPlain`, in parts: for a map, one for each entry. */
+export function* plainTexts(value: unknown): Iterable<string> {
+  if (!holdsMaps(value)) yield toJson(toPlain(value));
+  else if (value instanceof Map) yield* textsOf('{"map":[', value, "[", (key) => `${toJson(toPlain(key))},`, "]", "]}");
+  else {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    yield* textsOf("{", members, "", (name) => `${toJson(name)}:`, "", "}");
+  }
+}
+
+/** Opens, gives the texts of entries, each between two marks and with its key as text, and closes. */
+function* textsOf<K>(
+  open: string,
+  entries: Iterable<readonly [K, unknown]>,
+  before: string,
+  keyText: (key: K) => string,
+  after: string,
+  close: string,
+): Iterable<string> {
+  let start = open + before;
+  for (const [key, value] of entries) {
+    const head = start + keyText(key);
+    if (holdsMaps(value)) {
+      yield head;
+      yield* plainTexts(value);
+      yield after;
+    } else yield head + toJson(toPlain(value)) + after;
+    start = `,${before}`;
+  }
+  yield start.startsWith(",") ? close : open + close;
+}
+
+/** Whether a value is a map, or an object with such a member at any depth; in lists there is none with many entries. */
+export function holdsMaps(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array || Array.isArray(value)) return false;
+  return value instanceof Map || Object.values(value).some(holdsMaps);
 }
 
 /** Decodes the JSON of `toPlain`. */

@@ -6,11 +6,12 @@
  * changes, since no undo data above a fork are removed. Every function that writes runs within a transaction that has
  * locked the devnet's lease.
  */
-import type { Json } from "#src/base/json.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
+import { inTurns } from "#src/base/steps.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { type OutputRow, utxoOf } from "#src/devnet/blocks/rows.ts";
-import type { EntryChange } from "#src/devnet/ledger/changes.ts";
-import { changesFromJson, storeEntries } from "#src/devnet/ledger/entries.ts";
+import { type EntryChange, lastChanges } from "#src/devnet/ledger/changes.ts";
+import { readChanges, storeEntries } from "#src/devnet/ledger/entries.ts";
 import { appendSideIndex, keepSideIndex, SIDE_INDEX } from "#src/devnet/snapshots/sideIndex.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -83,12 +84,9 @@ export async function appendSideBlocks(
   index: boolean,
 ): Promise<AppendedBlocks> {
   if (path.length === 0) return { spent: [], created: [], changes: [], isIndexed: true };
-  const blocks = await sql<{ height: bigint; changes: Json | null }[]>`
-    insert into devnet_block select * from devnet_side_block where hash = any(${sql.array([...path])})
-    returning height, changes`;
-  blocks.sort((a, b) => Number(a.height - b.height));
-  const all = blocks.flatMap((block) => block.changes === null ? [] : changesFromJson(block.changes));
-  const changes = [...new Map(all.map((change) => [`${change.kind} ${change.key}`, change])).values()];
+  await sql`insert into devnet_block select * from devnet_side_block where hash = any(${sql.array([...path])})`;
+  const all = await readChanges(sql, sql`height > ${fork}`);
+  const changes = await inTurns(lastChanges(all), new EventLoopPacer());
   // from here on the blocks above the fork are those of the path
   const appended = sql`devnet_block as block on block.hash = one.block and block.height > ${fork}`;
   await sql`

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { unchanged } from "#src/ledger/registry.ts";
-import { ChangeSet, writeEntries } from "#src/devnet/ledger/changes.ts";
-import { changesFromJson, changesToJson } from "#src/devnet/ledger/entries.ts";
+import { ChangeSet, type EntryChange, writeEntries } from "#src/devnet/ledger/changes.ts";
+import { changesFromJson, changesTexts, changesToJson } from "#src/devnet/ledger/entries.ts";
 import { parametersFromJson, parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
-import { fromPlain, toPlain } from "#src/devnet/ledger/plainJson.ts";
+import { fromPlain, plainTexts, toPlain } from "#src/devnet/ledger/plainJson.ts";
 import { type Applied, applyDelta, type Change } from "#src/ledger/delta.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
 import { type Account, type MutableLedgerState, newState, type Pool } from "#src/ledger/state.ts";
@@ -16,23 +16,72 @@ test("parameters come back from their JSON", () => {
   expect(parametersFromJson(overTheWire(parametersToJson(mainnetParameters)))).toEqual(mainnetParameters);
 });
 
+const leaf = fc.oneof(
+  fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }),
+  fc.uint8Array({ maxLength: 8 }),
+  fc.string(),
+  fc.integer(),
+  fc.boolean(),
+  fc.constant(null),
+);
+const plain = fc.letrec((tie) => ({
+  any: fc.oneof({ depthSize: "small" }, leaf, fc.array(tie("any"), { maxLength: 3 }), tie("record"), tie("map")),
+  record: fc.dictionary(fc.constantFrom("a", "b", "lovelace"), tie("any"), { noNullPrototype: true }),
+  map: fc.array(fc.tuple(fc.string(), tie("any")), { maxLength: 3 }).map((entries) => new Map(entries)),
+})).any;
+
 test("plain values are restored exactly", () => {
-  const leaf = fc.oneof(
-    fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }),
-    fc.uint8Array({ maxLength: 8 }),
-    fc.string(),
-    fc.integer(),
-    fc.boolean(),
-    fc.constant(null),
-  );
-  const value = fc.letrec((tie) => ({
-    any: fc.oneof({ depthSize: "small" }, leaf, fc.array(tie("any"), { maxLength: 3 }), tie("record"), tie("map")),
-    record: fc.dictionary(fc.constantFrom("a", "b", "lovelace"), tie("any"), { noNullPrototype: true }),
-    map: fc.array(fc.tuple(fc.string(), leaf), { maxLength: 3 }).map((entries) => new Map(entries)),
-  })).any;
-  fc.assert(fc.property(value, (value) => {
+  fc.assert(fc.property(plain, (value) => {
     expect(fromPlain(overTheWire(toPlain(value)))).toEqual(value);
   }));
+});
+
+test("the text of a plain value in parts is its text", () => {
+  fc.assert(fc.property(plain, (value) => {
+    expect([...plainTexts(value)].join("")).toBe(toJson(toPlain(value)));
+  }));
+});
+
+describe("a change of a stake snapshot", () => {
+  const members = fc.nat({ max: 120 }).map((size) =>
+    new Map(Array.from({ length: size }, (_, i) => [`k${i}`, BigInt(i)]))
+  );
+  const many = fc.array(members, { maxLength: 4 });
+  const snapshot = fc.record({
+    pools: many.map((pools) =>
+      new Map(pools.map((members, pool) => [`pool${pool}`, { certificate: new Uint8Array([pool]), members }]))
+    ),
+    fees: fc.bigInt({ min: 0n, max: 9n }),
+  });
+  const voting = fc.record({
+    votes: members.map((of) => new Map([...of.keys()].map((key) => [key, "yes"]))),
+    delegators: many.map((dreps) => new Map(dreps.map((of, drep) => [`drep${drep}`, of]))),
+  });
+  const snapshots = fc.oneof(snapshot, fc.record({ pools: fc.constant(new Map()), fees: fc.constant(0n), voting }));
+  const sides = fc.oneof(
+    fc.record({ before: snapshots }),
+    fc.record({ after: snapshots }),
+    fc.record({ before: snapshots, after: snapshots }),
+  );
+  const other = fc.constant<EntryChange>({ kind: "epoch", key: "", before: 1, after: 2 });
+  const changes = fc.array(fc.oneof(other, sides.map((of): EntryChange => ({ kind: "snapshots", key: "5", ...of }))), {
+    maxLength: 4,
+  });
+
+  it("comes back in the same order, and none of its parts has many entries", () => {
+    fc.assert(fc.property(changes, (changes) => {
+      const json = changesToJson(changes);
+      expect(toPlain(changesFromJson(overTheWire(json)))).toEqual(toPlain(changes));
+      expect(parseJson([...changesTexts(changes)].join(""))).toEqual(json);
+      for (const part of json as Json[]) expect(toJson(part).match(/\["/g)?.length ?? 0).toBeLessThanOrEqual(52);
+    }));
+  });
+
+  it("is read where it is one element, as earlier releases wrote it", () => {
+    fc.assert(fc.property(changes, (changes) => {
+      expect(changesFromJson(overTheWire(toPlain(changes)))).toEqual(changes);
+    }));
+  });
 });
 
 const account = fc.record({ deposit: fc.bigInt({ min: 0n, max: 9n }), balance: fc.bigInt({ min: 0n, max: 9n }) });
