@@ -9,6 +9,7 @@ import { benchChain } from "./chain.ts";
 import { benchChainRequests } from "./chain-requests.ts";
 import { benchDevnet } from "./devnet.ts";
 import { benchDevnetPace } from "./devnet-pace.ts";
+import { benchDevnetEpoch } from "./devnet-epoch.ts";
 import { benchDevnetStart } from "./devnet-start.ts";
 import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
@@ -40,6 +41,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   "chain-requests": benchChainRequests,
   service: benchService,
   devnet: benchDevnet,
+  "devnet-epoch": benchDevnetEpoch,
   "devnet-pace": benchDevnetPace,
   "devnet-start": benchDevnetStart,
   snapshots: benchSnapshots,
