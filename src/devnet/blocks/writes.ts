@@ -1,6 +1,7 @@
 /** Writes of the devnet's chain. Every function runs within a transaction that has locked the devnet's lease. */
 import { toHex } from "#src/base/bytes.ts";
 import { EventLoopPacer } from "#src/base/eventLoop.ts";
+import { elementAt } from "#src/base/present.ts";
 import { inTurns } from "#src/base/steps.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
@@ -70,9 +71,10 @@ export async function appendBlocks(
   { leaving, slotsAhead, k }: AppendOptions,
 ): Promise<number> {
   const height = Math.max(...blocks.map((block) => block.height));
-  const all = blocks.flatMap(({ changes }) => changes);
   // those of one block are of different rows
-  const changes = blocks.length === 1 ? all : await inTurns(lastChanges(all), new EventLoopPacer());
+  const changes = blocks.length === 1
+    ? elementAt(blocks, 0).changes
+    : await inTurns(lastChanges(blocks.flatMap(({ changes }) => changes)), new EventLoopPacer());
   // sent in this order, without waiting for the results of those before
   const written = [
     insertBlocks(sql, blocks),

@@ -17,8 +17,32 @@ export interface EntryChange extends Change<unknown> {
   readonly kind: EntryKind;
 }
 
+/** A change of each row. A map for each kind: one of all rows would hold the event loop whenever it grows. */
+class ChangesByRow {
+  readonly #kinds = new Map<EntryKind, Map<string, EntryChange>>();
+
+  get({ kind, key }: EntryChange): EntryChange | undefined {
+    return this.#kinds.get(kind)?.get(key);
+  }
+
+  set(change: EntryChange): void {
+    const { kind, key } = change;
+    const of = this.#kinds.get(kind);
+    if (of) of.set(key, change);
+    else this.#kinds.set(kind, new Map([[key, change]]));
+  }
+
+  delete({ kind, key }: EntryChange): void {
+    this.#kinds.get(kind)?.delete(key);
+  }
+
+  list(): EntryChange[] {
+    return [...this.#kinds.values()].flatMap((of) => [...of.values()]);
+  }
+}
+
 export class ChangeSet {
-  readonly #changes = new Map<string, EntryChange>();
+  readonly #changes = new ChangesByRow();
   readonly #before: Readonly<Pots>;
   #pots: Pots;
   readonly #epochBefore: number;
@@ -55,17 +79,17 @@ export class ChangeSet {
 
   /** Adds a change of a row. */
   add(kind: TableKind, change: Change<unknown>): void {
-    const name = nameOf({ kind, key: change.key });
-    const earlier = this.#changes.get(name);
-    const merged = { kind, key: change.key, before: earlier ? earlier.before : change.before, after: change.after };
+    const { key, before, after } = change;
+    const earlier = this.#changes.get({ kind, key });
+    const merged = { kind, key, before: earlier ? earlier.before : before, after };
     // a row that was created and deleted within the block has not changed
-    if (merged.before === undefined && merged.after === undefined) this.#changes.delete(name);
-    else this.#changes.set(name, merged);
+    if (merged.before === undefined && merged.after === undefined) this.#changes.delete(merged);
+    else this.#changes.set(merged);
   }
 
   /** All changes. */
   list(): EntryChange[] {
-    const all = [...this.#changes.values()];
+    const all = this.#changes.list();
     if (this.#potsChanged) all.push({ kind: "pots", key: "", before: this.#before, after: { ...this.#pots } });
     if (this.#epoch !== this.#epochBefore) {
       all.push({ kind: "epoch", key: "", before: this.#epochBefore, after: this.#epoch });
@@ -75,16 +99,11 @@ export class ChangeSet {
   }
 }
 
-/** Which row a change is of. */
-function nameOf({ kind, key }: Pick<EntryChange, "kind" | "key">): string {
-  return `${kind} ${key}`;
-}
-
 /** The last change of each row. */
 export function* lastChanges(changes: Iterable<EntryChange>): Steps<EntryChange[]> {
-  const last = new Map<string, EntryChange>();
-  yield* each(changes, (change) => last.set(nameOf(change), change));
-  return [...last.values()];
+  const last = new ChangesByRow();
+  yield* each(changes, (change) => last.set(change));
+  return last.list();
 }
 
 /** Applies one side of changes to a state. */
