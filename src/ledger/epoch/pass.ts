@@ -126,13 +126,21 @@ function* passRegistry(
   pots.treasury += unclaimed;
   let next = yield* takeForce({ registry, parameters, pots, epoch });
   pots.treasury += state.pots.donations;
-  if (fork) next = { ...next, ...fork.parameters };
+  // votes may have brought a later version than the genesis plans
+  if (fork && !isBefore(fork.parameters, next)) next = { ...next, ...fork.parameters };
   const { major } = next.protocolVersion;
   if (major !== parameters.protocolVersion.major) yield* enterVersion(major, registry);
   const voting = yield* countVoting({ ...registry, utxo, held, snapshot: counted });
   const snapshot = { ...counted, voting, ...(next === parameters ? {} : { parametersBefore: parameters }) };
   yield* decide({ ...registry, snapshot, parameters: next, treasury: pots.treasury, epoch });
   return { snapshot, next };
+}
+
+type Versioned = Pick<Parameters, "protocolVersion">;
+
+/** Whether a protocol version is an earlier one than another. */
+function isBefore({ protocolVersion: a }: Versioned, { protocolVersion: b }: Versioned): boolean {
+  return a.major < b.major || a.major === b.major && a.minor < b.minor;
 }
 
 /** Changes a state by the end of its epoch. */

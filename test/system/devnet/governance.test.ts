@@ -234,3 +234,22 @@ test("a hard fork that the genesis plans keeps the parameters that were enacted 
   });
   await checkLedger(devnet);
 });
+
+test("a hard fork that the genesis plans does not take back a later version that votes brought", async () => {
+  const devnet = await start({ hardForkEpoch: 6 });
+  const voter = await Voter.of(devnet);
+  let previous: OutRef | undefined;
+  for (const version of [[11, 0], [11, 1]] as const) {
+    const [fork] = await voter.propose([1, previous ? idOf(previous) : null, [...version]]);
+    await voter.vote([fork!], POOL_VOTE);
+    await nextEpoch(devnet);
+    await nextEpoch(devnet);
+    expect((await parametersOf(devnet)).protocolVersion).toEqual({ major: version[0], minor: version[1] });
+    previous = fork;
+  }
+  await nextEpoch(devnet);
+  await nextEpoch(devnet);
+  expect(await devnet.query(({ epoch }) => epoch)).toBe(6);
+  expect((await parametersOf(devnet)).protocolVersion).toEqual({ major: 11, minor: 1 });
+  await checkLedger(devnet);
+});
