@@ -5,6 +5,7 @@ import { silentLog } from "#src/base/log.ts";
 import { parseJson } from "#src/base/json.ts";
 import { addressText, rewardAddress } from "#src/cardano/address.ts";
 import { committeeText } from "#src/cardano/governanceId.ts";
+import { DevnetClient } from "#src/client/devnet.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { devnetAccounts, governanceKeys } from "#src/devnet/genesis/accounts.ts";
 import { devkitParametersAt } from "#src/devnet/genesis/yaciDevkit.ts";
@@ -36,32 +37,28 @@ const start = (options: DevnetOptions = {}) =>
     async (input) => evaluateScripts(input),
   );
 
-/** Runs `arbor gov` against a devnet; what it prints as JSON. */
-async function withCli(
-  devnet: Devnet,
-  work: (gov: Gov, read: (path: string) => Promise<unknown>) => Promise<void>,
-): Promise<void> {
+/** A devnet over HTTP: its client, its URL, and `arbor gov` against it. */
+async function served(devnet: Devnet, work: (client: DevnetClient, gov: Gov) => Promise<void>): Promise<void> {
   const { store, rows: port } = world;
   const run = () => Promise.reject(new Error("no script runs"));
   const explorer = { builders: { run }, pages: PAGES, index: true, wallet: false };
   const app = devnetApp({ devnet, store, port, files: [], health: () => {}, log: silentLog, explorer });
   const listener = await serve(app, { host: "127.0.0.1", port: 0 });
   try {
-    await work(async (...args) => {
-      const url = `http://127.0.0.1:${listener.port}`;
+    const url = `http://127.0.0.1:${listener.port}`;
+    await work(new DevnetClient(url), async (...args) => {
       const { stdout, stderr, code } = await runCli(["--json", "--devnet", url, "gov", ...args]);
-      if (code !== 0) return { refused: stderr };
-      return parseJson(stdout) as GovOutput;
-    }, async (path) => parseJson(await (await app.request(path)).text()));
+      return code === 0 ? parseJson(stdout) as GovOutput : { refused: stderr };
+    });
   } finally {
     await listener.stop();
   }
 }
 
+/** What a command prints as JSON, or its refusal. */
 interface GovOutput {
   readonly id?: string;
-  readonly voters?: readonly { readonly role: string; readonly id: string }[];
-  readonly standing?: { readonly drep: { readonly all: number } };
+  readonly voters?: readonly { readonly role: string }[];
   readonly refused?: string;
 }
 type Gov = (...args: string[]) => Promise<GovOutput>;
@@ -73,22 +70,26 @@ function blockfrostOf(devnet: Devnet): (path: string) => Promise<unknown> {
   return async (path) => parseJson(await (await app.request(`/api/v0${path}`)).text());
 }
 
-/** Proposes, votes yes with everyone who has a say, and enters two epochs. */
-async function carryOut(devnet: Devnet, gov: Gov, ...args: string[]): Promise<string> {
-  const { id, refused } = await gov("propose", ...args);
-  expect(refused).toBeUndefined();
+/** Proposes, makes a block, votes yes with everyone who has a say, and enters two epochs. */
+async function carryOut(
+  devnet: Devnet,
+  client: DevnetClient,
+  propose: () => Promise<{ readonly id?: string }>,
+): Promise<string> {
+  const { id = "" } = await propose();
   await makeBlock(devnet);
-  expect(await gov("vote", id!, "yes")).toMatchObject({ voters: expect.anything() });
+  expect((await client.vote(id, "yes")).voters.length).toBeGreaterThan(0);
   await makeBlock(devnet);
   for (let epoch = 0; epoch < 2; epoch++) valueOf(await devnet.enterNextEpoch(0));
-  return id!;
+  return id;
 }
 
 test("a parameter, the committee, the treasury and the protocol version change by commands", async () => {
   const devnet = await start();
   const supply = await devnet.query(allLovelace);
   expect(supply).toBe(devnet.genesis.terms.maxSupply);
-  await withCli(devnet, async (gov) => {
+  await served(devnet, async (client, gov) => {
+    const propose = (...args: string[]) => carryOut(devnet, client, () => gov("propose", ...args));
     const { voters } = await gov("voters");
     expect(voters?.map(({ role }) => role)).toEqual([
       ...["drep", "drep"],
@@ -96,7 +97,7 @@ test("a parameter, the committee, the treasury and the protocol version change b
       ...["pool", "pool"],
     ]);
 
-    await carryOut(devnet, gov, "parameters", '{"desiredPools":77,"govActionLifetime":2}');
+    await propose("parameters", '{"desiredPools":77,"govActionLifetime":2}');
     expect(await devnet.query(({ parameters }) => parameters)).toMatchObject({
       desiredPools: 77,
       govActionLifetime: 2,
@@ -106,19 +107,16 @@ test("a parameter, the committee, the treasury and the protocol version change b
     const stake = addressText(rewardAddress(0, { kind: "key", hash: account!.stake }));
     const balance = () => devnet.query(({ accounts }) => accounts.get(`k${account!.stake}`)!.balance);
     const before = (await balance())!;
-    const treasury = ["treasury", stake, "5000", "--account", stake];
-    await carryOut(devnet, gov, ...treasury);
-    const blockfrost = blockfrostOf(devnet);
-    expect(await blockfrost(`/accounts/${stake}`)).toMatchObject({
+    await propose("treasury", stake, "5000", "--account", stake);
+    // the deposit returns to the same account
+    expect(await balance()).toBe(before + 105_000n * ada);
+    expect(await blockfrostOf(devnet)(`/accounts/${stake}`)).toMatchObject({
       withdrawable_amount: String(before + 105_000n * ada),
       treasury_sum: String(5_000n * ada),
     });
-    // the deposit returns to the same account
-    expect(await balance()).toBe(before + 5_000n * ada + 100_000n * ada);
 
     const cold = (index: number) => committeeText("cold", { kind: "key", hash: governanceKeys(index).cold.hash });
-    const election = ["--add", `${cold(9)}:90`, "--remove", cold(2), "--quorum", "1/2"];
-    const elected = await carryOut(devnet, gov, "committee", ...election);
+    const elected = await propose("committee", "--add", `${cold(9)}:90`, "--remove", cold(2), "--quorum", "1/2");
     const { enacted, quorum } = (await devnet.query(governanceOf))!;
     expect(quorum).toEqual({ numerator: 1n, denominator: 2n });
     expect(enacted.committee).toBeDefined();
@@ -128,11 +126,11 @@ test("a parameter, the committee, the treasury and the protocol version change b
     });
     expect(await gov("show", elected)).toMatchObject({ kind: "committee", enacted: 6 });
 
-    await carryOut(devnet, gov, "hard-fork", "11");
+    await propose("hard-fork", "11");
     expect(await devnet.query(({ parameters }) => parameters.protocolVersion)).toEqual({ major: 11, minor: 0 });
-    await carryOut(devnet, gov, "constitution", "https://example.com/constitution", "ab".repeat(32));
+    await propose("constitution", "https://example.com/constitution", "ab".repeat(32));
     expect((await devnet.query(governanceOf))!.constitution.anchor.url).toBe("https://example.com/constitution");
-    await carryOut(devnet, gov, "no-confidence");
+    await propose("no-confidence");
     expect((await devnet.query(governanceOf))!.quorum).toBeUndefined();
   });
   expect(await devnet.query(allLovelace)).toBe(supply);
@@ -145,77 +143,82 @@ test("who governs is kept by a restart, and what cannot be done is refused", asy
   await world.running.splice(0)[0]!.stop();
   const devnet = await start();
   expect(devnet.ignoredOptions).toBeUndefined();
-  await withCli(devnet, async (gov) => {
+  await served(devnet, async (client, gov) => {
     const { id } = await gov("propose", "info");
     expect(await gov("vote", id!, "no", "--as", "drep")).toMatchObject({
       voters: [{ role: "drep" }, { role: "drep" }],
     });
     await makeBlock(devnet);
-    expect(await gov("show", id!)).toMatchObject({ votes: { drep: { no: 2 }, pool: { no: 0 } } });
-    const refusals: [string[], string][] = [
-      [["vote", "gov_action1", "yes"], "bad_id"],
-      [["vote", `${"ab".repeat(32)}#0`, "yes"], "action_unknown"],
-      [["vote", id!, "yes", "--as", "drep1xyz"], "voter_without_key"],
+    expect(await client.governanceAction(id!)).toMatchObject({ votes: { drep: { no: 2 }, pool: { no: 0 } } });
+    const byCommand: [string[], string][] = [
       [["vote", id!, "maybe"], "bad_vote"],
-      [["propose", "parameters", '{"desiredPool":1}'], "bad_parameters"],
-      [["propose", "parameters", '{"protocolVersion":{"major":11,"minor":0}}'], "bad_parameters"],
       [["propose", "parameters", "77"], "bad_parameters"],
-      [["propose", "parameters", '{"maxTxSize":0}'], "not_accepted"],
-      [["propose", "treasury", "stake_test1uz", "5"], "bad_address"],
-      [["propose", "hard-fork", "12"], "not_accepted"],
       [["propose", "info", "--document-url", "https://example.com"], "bad_options"],
     ];
-    for (const [args, code] of refusals) {
+    for (const [args, code] of byCommand) {
       expect((await gov(...args)).refused, args.join(" ")).toContain(`"code":"${code}"`);
     }
+    const parameters = (changes: Record<string, unknown>) => client.propose({ kind: "parameters", changes });
+    const refused: [Promise<unknown>, string][] = [
+      [client.vote("gov_action1", "yes"), "bad_id"],
+      [client.vote(`${"ab".repeat(32)}#0`, "yes"), "action_unknown"],
+      [client.vote(id!, "yes", { as: ["drep1xyz"] }), "voter_without_key"],
+      [parameters({ desiredPool: 1 }), "bad_parameters"],
+      [parameters({ protocolVersion: { major: 11, minor: 0 } }), "bad_parameters"],
+      [parameters({ maxTxSize: 0 }), "not_accepted"],
+      [client.propose({ kind: "treasury", payments: [{ account: "stake_test1uz", lovelace: 5n }] }), "bad_address"],
+      [client.propose({ kind: "hard fork", version: { major: 12, minor: 0 } }), "not_accepted"],
+    ];
+    for (const [call, code] of refused) await expect(call).rejects.toMatchObject({ code });
   });
 });
 
 test("a devnet like Yaci DevKit runs its guardrails script for a proposal", async () => {
   const devnet = await start({ like: "yaci-devkit", parameters: devkitParametersAt(10), pools: 1 });
-  await withCli(devnet, async (gov) => {
-    const { voters } = await gov("voters");
+  await served(devnet, async (client) => {
     // the cold key of its pool is not known
-    expect(new Set(voters?.map(({ role }) => role))).toEqual(new Set(["drep", "committee"]));
-    await carryOut(devnet, gov, "parameters", '{"desiredPools":77}');
+    expect(new Set((await client.ownVoters()).map(({ role }) => role))).toEqual(new Set(["drep", "committee"]));
+    const action = { kind: "parameters", changes: { desiredPools: 77 } } as const;
+    await carryOut(devnet, client, () => client.propose(action));
     expect(await devnet.query(({ parameters }) => parameters.desiredPools)).toBe(77);
   });
 });
 
 test("how an action stands by stake, and what the next boundary does, is shown before it comes", async () => {
   const devnet = await start({ accountFunds: 20_000n * ada });
-  await withCli(devnet, async (gov, read) => {
-    const { id } = await gov("propose", "parameters", '{"maxTxSize":16000}');
+  await served(devnet, async (client, gov) => {
+    const read = async () => parseJson(await (await fetch(`${client.base}/governance`)).text());
+    const { id } = await client.propose({ kind: "parameters", changes: { maxTxSize: 16_000 } });
     await makeBlock(devnet);
-    const { voters } = await gov("voters");
-    await gov("vote", id!, "yes", "--as", voters![0]!.id, "committee");
+    const [first] = await client.ownVoters();
+    await client.vote(id, "yes", { as: [first!.id, "committee"] });
     await makeBlock(devnet);
     const share = (numerator: number, denominator: number) => ({ numerator, denominator });
-    const deposits = 100_000_000_000;
+    const standingOf = async () => (await client.governanceAction(id)).standing;
+    const standing = await standingOf();
     // the deposit counts for the account that it returns to, which is that of one of the two
-    const standing = (await gov("show", id!)).standing!;
     expect(standing).toMatchObject({
       committee: { yes: 3, all: 3, threshold: share(2, 3), reached: true },
-      drep: { all: 2 * 20_000_000_000 + deposits, threshold: share(67, 100) },
+      drep: { all: 140_000_000_000, threshold: share(67, 100) },
       pool: { yes: 0, threshold: share(51, 100), reached: false },
       next: "open",
     });
-    await gov("vote", id!, "yes");
+    await gov("vote", id, "yes");
     await makeBlock(devnet);
-    expect((await gov("show", id!)).standing).toMatchObject({
-      drep: { yes: standing.drep.all, reached: true },
+    expect(await standingOf()).toMatchObject({
+      drep: { yes: standing!.drep.all, reached: true },
       pool: { reached: true },
       next: "ratified",
     });
-    expect(await read("/governance")).toMatchObject({
+    expect(await read()).toMatchObject({
       committee: { quorum: share(2, 3), members: [0, 1, 2].map(() => ({ state: "in office", until: 1_000_000 })) },
       next: [{ id, kind: "parameters", step: "ratified" }],
     });
     valueOf(await devnet.enterNextEpoch(0));
-    expect((await gov("show", id!)).standing).toMatchObject({ next: "enacted" });
+    expect(await gov("show", id)).toMatchObject({ standing: { next: "enacted" } });
     valueOf(await devnet.enterNextEpoch(0));
-    expect((await gov("show", id!)).standing).toBeUndefined();
-    expect(await read("/governance")).toMatchObject({ next: [] });
+    expect(await standingOf()).toBeUndefined();
+    expect(await read()).toMatchObject({ next: [] });
   });
 });
 
@@ -225,7 +228,7 @@ test("Blockfrost's committee is the ledger's, and its votes are found by hot and
   const get = (path: string) => blockfrost(`/governance${path}`);
   const keys = governanceKeys(1);
   const [cold, hot] = (["cold", "hot"] as const).map((of) => committeeText(of, { kind: "key", hash: keys[of].hash }));
-  await withCli(devnet, async (gov) => {
+  await served(devnet, async (client) => {
     expect(await get("/committee")).toMatchObject({
       gov_action_id: null,
       is_dissolved: false,
@@ -244,22 +247,23 @@ test("Blockfrost's committee is the ledger's, and its votes are found by hot and
     for (const drep of ["drep_always_abstain", "drep_always_no_confidence"]) {
       expect(await get(`/dreps/${drep}`)).toMatchObject({ drep_id: drep, amount: "0", retired: false });
     }
-    const { id } = await gov("propose", "info");
-    await gov("vote", id!, "abstain", "--as", hot!);
+    const { id } = await client.propose({ kind: "info" });
+    await client.vote(id, "abstain", { as: [hot!] });
     await makeBlock(devnet);
     const vote = { voter_hot_id: hot, proposal_id: id, vote: "abstain" };
     for (const credential of [hot, cold]) expect(await get(`/committee/${credential}/votes`)).toMatchObject([vote]);
-    await carryOut(devnet, gov, "no-confidence");
+    await carryOut(devnet, client, () => client.propose({ kind: "no confidence" }));
     expect(await get("/committee")).toMatchObject({ is_dissolved: true, members: [] });
   });
 });
 
 test("without voters in the genesis nothing can vote but pools", async () => {
   const devnet = await start({ dreps: 0, committee: 0, pools: 1 });
-  await withCli(devnet, async (gov) => {
-    const { id } = await gov("propose", "constitution", "https://example.com", "ab".repeat(32));
-    expect((await gov("vote", id!, "yes")).refused).toContain('"code":"no_voter"');
-    const { id: motion } = await gov("propose", "no-confidence");
-    expect(await gov("vote", motion!, "yes")).toMatchObject({ voters: [{ role: "pool" }] });
+  await served(devnet, async (client) => {
+    const constitution = { url: "https://example.com", hash: "ab".repeat(32) };
+    const { id } = await client.propose({ kind: "constitution", anchor: constitution });
+    await expect(client.vote(id, "yes")).rejects.toMatchObject({ code: "no_voter" });
+    const { id: motion } = await client.propose({ kind: "no confidence" });
+    expect((await client.vote(motion, "yes")).voters).toMatchObject([{ role: "pool" }]);
   });
 });

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
+import { encode } from "#src/cardano/cbor.ts";
 import { origin, type Tip } from "#src/cardano/block.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
@@ -282,7 +283,8 @@ describe("a connection", () => {
     await begin();
     await open();
     const session = valueOf(await connection.acquire("tip"));
-    expect(await sendQuery(session, { kind: "constitution", era: CONWAY })).toMatchObject({
+    // the snapshot of ledger peers
+    expect(await sendQuery(session, { kind: "raw", era: CONWAY, query: encode([34]) })).toMatchObject({
       ok: false,
       error: { code: "connection_lost" },
     });

@@ -64,6 +64,7 @@ describe("a hard fork", () => {
   it("to version 10 ends delegations to unregistered representatives", () => {
     const made = world();
     const { state } = made;
+    state.parameters = mainnetParametersAt(9);
     state.dreps.set(key(20), { deposit: 1n });
     const drepOf = { 2: key(20), 3: key(21), 4: "abstain", 5: "no confidence" };
     for (const [number, drep] of Object.entries(drepOf)) {
