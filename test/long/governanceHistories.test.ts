@@ -22,8 +22,8 @@ test(`${HISTORIES * EPOCHS} epochs are as in a plain model of governance`, async
   expect(coverage.missing().filter((what) => what !== "votes lost with version 10")).toEqual([]);
   for (const kind of KINDS) {
     // information is never enacted
-    if (kind !== "info") expect(coverage.count(`enacted ${kind}`), `enacted ${kind}`).toBeGreaterThanOrEqual(50);
-    expect(coverage.count(`expired ${kind}`), `expired ${kind}`).toBeGreaterThanOrEqual(50);
+    if (kind !== "info") expect(coverage.count(`enacted ${kind}`), `enacted ${kind}`).toBeGreaterThanOrEqual(100);
+    expect(coverage.count(`expired ${kind}`), `expired ${kind}`).toBeGreaterThanOrEqual(100);
   }
   for (const name of THRESHOLDS) {
     expect(coverage.count(`below ${name}`), `below ${name}`).toBeGreaterThanOrEqual(5);

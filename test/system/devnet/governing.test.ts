@@ -159,17 +159,20 @@ test("who governs is kept by a restart, and what cannot be done is refused", asy
       expect((await gov(...args)).refused, args.join(" ")).toContain(`"code":"${code}"`);
     }
     const parameters = (changes: Record<string, unknown>) => client.propose({ kind: "parameters", changes });
-    const refused: [Promise<unknown>, string][] = [
-      [client.vote("gov_action1", "yes"), "bad_id"],
-      [client.vote(`${"ab".repeat(32)}#0`, "yes"), "action_unknown"],
-      [client.vote(id!, "yes", { as: ["drep1xyz"] }), "voter_without_key"],
-      [parameters({ desiredPool: 1 }), "bad_parameters"],
-      [parameters({ protocolVersion: { major: 11, minor: 0 } }), "bad_parameters"],
-      [parameters({ maxTxSize: 0 }), "not_accepted"],
-      [client.propose({ kind: "treasury", payments: [{ account: "stake_test1uz", lovelace: 5n }] }), "bad_address"],
-      [client.propose({ kind: "hard fork", version: { major: 12, minor: 0 } }), "not_accepted"],
+    const refused: [() => Promise<unknown>, string][] = [
+      [() => client.vote("gov_action1", "yes"), "bad_id"],
+      [() => client.vote(`${"ab".repeat(32)}#0`, "yes"), "action_unknown"],
+      [() => client.vote(id!, "yes", { as: ["drep1xyz"] }), "voter_without_key"],
+      [() => parameters({ desiredPool: 1 }), "bad_parameters"],
+      [() => parameters({ protocolVersion: { major: 11, minor: 0 } }), "bad_parameters"],
+      [() => parameters({ maxTxSize: 0 }), "not_accepted"],
+      [
+        () => client.propose({ kind: "treasury", payments: [{ account: "stake_test1uz", lovelace: 5n }] }),
+        "bad_address",
+      ],
+      [() => client.propose({ kind: "hard fork", version: { major: 12, minor: 0 } }), "not_accepted"],
     ];
-    for (const [call, code] of refused) await expect(call).rejects.toMatchObject({ code });
+    for (const [call, code] of refused) await expect(call()).rejects.toMatchObject({ code });
   });
 });
 
