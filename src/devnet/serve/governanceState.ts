@@ -6,6 +6,7 @@ import type { Credential } from "#src/cardano/address.ts";
 import { parseRefKey, refKey } from "#src/cardano/output.ts";
 import type { ProtocolParameters } from "#src/cardano/parameters.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
+import { withPlanned } from "#src/ledger/epoch/hardFork.ts";
 import { snapshotOf } from "#src/ledger/epoch/snapshot.ts";
 import { governanceOf, inOrder, proposalOf, tallies, type Tally } from "#src/ledger/governance/actions.ts";
 import { enactDecided, type EnactState } from "#src/ledger/governance/enact.ts";
@@ -160,9 +161,8 @@ export function ratifyState(state: InForce & Counted): RatifyState {
 
 /** The parameters of the next epoch, if an action or the genesis changes them. */
 export function nextParameters({ terms: { hardFork } }: Genesis, state: InForce): ProtocolParameters | undefined {
-  const { parameters } = afterBoundary(state);
-  const fork = hardFork?.epoch === state.epoch + 1 ? hardFork.parameters : undefined;
-  return parameters === state.parameters && !fork ? undefined : protocolParameters({ ...parameters, ...fork });
+  const parameters = withPlanned(afterBoundary(state).parameters, hardFork, state.epoch + 1);
+  return parameters === state.parameters ? undefined : protocolParameters(parameters);
 }
 
 /**

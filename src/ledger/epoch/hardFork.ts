@@ -23,6 +23,17 @@ export function afterHardFork(parameters: Parameters): Parameters | undefined {
 }
 
 /**
+ * The parameters of an epoch that begins: with those of a hard fork that is planned for it, unless votes have brought a later
+ * version than the plan.
+ */
+export function withPlanned(parameters: Parameters, planned: HardFork | undefined, epoch: number): Parameters {
+  if (planned?.epoch !== epoch) return parameters;
+  const [to, from] = [planned.parameters.protocolVersion, parameters.protocolVersion];
+  const isBefore = to.major < from.major || to.major === from.major && to.minor < from.minor;
+  return isBefore ? parameters : { ...parameters, ...planned.parameters };
+}
+
+/**
  * What a hard fork changes beside parameters (ledger: `hardforkTransition`). With version 10 delegations of votes end whose
  * representative is not registered, which 9 allowed, and representatives forget the accounts that have left them; 11 counts
  * VRF keys of pools, which here are read from the pools themselves.

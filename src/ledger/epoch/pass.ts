@@ -9,7 +9,7 @@
 import { each, finish, type Steps } from "#src/base/steps.ts";
 import { type Change, type RegistryChanges, write, writeInSteps, writeRegistry } from "#src/ledger/delta.ts";
 import { decide, takeForce } from "#src/ledger/epoch/governance.ts";
-import { enterVersion, type HardFork } from "#src/ledger/epoch/hardFork.ts";
+import { enterVersion, type HardFork, withPlanned } from "#src/ledger/epoch/hardFork.ts";
 import { rank, rankingOf } from "#src/ledger/epoch/ranking.ts";
 import { adoptPools, reapPools } from "#src/ledger/epoch/reap.ts";
 import { type EpochTerms, type Reward, rewardUpdate } from "#src/ledger/epoch/rewards.ts";
@@ -65,7 +65,6 @@ export function* passEpochInSteps(state: LedgerState, { hardFork, ...terms }: Bo
     fees: pots.fees - fees,
     donations: 0n,
   };
-  const fork = hardFork?.epoch === epoch ? hardFork : undefined;
   const registry = registryOver(state);
   const { snapshot, next } = yield* passRegistry({
     state,
@@ -73,7 +72,7 @@ export function* passEpochInSteps(state: LedgerState, { hardFork, ...terms }: Bo
     pots: after,
     rewards: update.rewards,
     epoch,
-    fork,
+    hardFork,
   });
   const oldest = String(epoch - 3);
   const circulation = terms.maxSupply - reserves;
@@ -104,12 +103,12 @@ interface RegistryBoundary {
   readonly pots: Pots;
   readonly rewards: readonly Reward[];
   readonly epoch: number;
-  readonly fork: HardFork | undefined;
+  readonly hardFork: HardFork | undefined;
 }
 
 /** Changes the tables and the pots; gives the stake snapshot and the parameters of the epoch that begins. */
 function* passRegistry(
-  { state, registry, pots, rewards, epoch, fork }: RegistryBoundary,
+  { state, registry, pots, rewards, epoch, hardFork }: RegistryBoundary,
 ): Steps<{ readonly snapshot: StakeSnapshot; readonly next: Parameters }> {
   const { parameters, utxo } = state;
   const { accounts, pools } = registry;
@@ -124,23 +123,14 @@ function* passRegistry(
   const { refunded, unclaimed } = yield* reapPools(registry, epoch);
   pots.deposits -= refunded + unclaimed;
   pots.treasury += unclaimed;
-  let next = yield* takeForce({ registry, parameters, pots, epoch });
+  const next = withPlanned(yield* takeForce({ registry, parameters, pots, epoch }), hardFork, epoch);
   pots.treasury += state.pots.donations;
-  // votes may have brought a later version than the genesis plans
-  if (fork && !isBefore(fork.parameters, next)) next = { ...next, ...fork.parameters };
   const { major } = next.protocolVersion;
   if (major !== parameters.protocolVersion.major) yield* enterVersion(major, registry);
   const voting = yield* countVoting({ ...registry, utxo, held, snapshot: counted });
   const snapshot = { ...counted, voting, ...(next === parameters ? {} : { parametersBefore: parameters }) };
   yield* decide({ ...registry, snapshot, parameters: next, treasury: pots.treasury, epoch });
   return { snapshot, next };
-}
-
-type Versioned = Pick<Parameters, "protocolVersion">;
-
-/** Whether a protocol version is an earlier one than another. */
-function isBefore({ protocolVersion: a }: Versioned, { protocolVersion: b }: Versioned): boolean {
-  return a.major < b.major || a.major === b.major && a.minor < b.minor;
 }
 
 /** Changes a state by the end of its epoch. */

@@ -14,6 +14,7 @@ import {
   passEpoch,
   undoEpoch,
 } from "#src/ledger/epoch/pass.ts";
+import { withPlanned } from "#src/ledger/epoch/hardFork.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { nonMyopicMemberRewards, performanceOf, rankingOf } from "#src/ledger/epoch/ranking.ts";
 import { leaderDistribution, stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
@@ -59,6 +60,18 @@ describe("a hard fork", () => {
     expect(state.parameters).toEqual(mainnetParametersAt(11));
     undoEpoch(state, delta);
     expect(state.parameters).toBe(parameters);
+  });
+
+  it("that is planned applies in its epoch, unless the version is a later one by then", () => {
+    const { hardFork } = fork(11, 5);
+    const before = { ...mainnetParametersAt(10), keyDeposit: 5n };
+    expect(withPlanned(before, hardFork, 4)).toBe(before);
+    expect(withPlanned(before, undefined, 5)).toBe(before);
+    expect(withPlanned(before, hardFork, 5)).toEqual(hardFork.parameters);
+    for (const [minor, isLater] of [[0, false], [1, true]] as const) {
+      const voted = { ...before, protocolVersion: { major: 11, minor } };
+      expect(withPlanned(voted, hardFork, 5) === voted).toBe(isLater);
+    }
   });
 
   it("to version 10 ends delegations to unregistered representatives", () => {
