@@ -1,7 +1,8 @@
 /** Transactions of the faucet: plain payments signed by one key, with change to the faucet's address. */
 import { fromHex } from "#src/base/bytes.ts";
 import { ok, type Result } from "#src/base/result.ts";
-import { balance, type BalancedTransaction, type BalanceFailure } from "#src/transaction/balance.ts";
+import { balance, type BalancedTransaction, type BalanceFailure, type Skeleton } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 import { leastLovelace } from "#src/transaction/output.ts";
 import type { Coin } from "#src/transaction/coinPool.ts";
 import { publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
@@ -46,12 +47,32 @@ export function balancePayment(
   payer: Payer,
   outputs: readonly NewOutput[],
 ): Result<BalancedTransaction, BalanceFailure> {
-  return balance(
-    { inputs: [], outputs, redeemers: [], references: [], scripts: [], requiredSigners: [] },
-    payer,
-    payer.parameters,
-    () => ({ ok: false, kind: "refused", message: "no script was expected", logs: [] }),
-  );
+  return balanceFor(payer, { outputs });
+}
+
+const NOTHING: Skeleton = {
+  inputs: [],
+  outputs: [],
+  redeemers: [],
+  references: [],
+  scripts: [],
+  requiredSigners: [],
+};
+const noScript: Measure = () => ({ ok: false, kind: "refused", message: "no script was expected", logs: [] });
+
+/** A transaction of these parts that the payer pays for, without signatures. `measure` runs its scripts. */
+export function balanceFor(
+  payer: Payer,
+  parts: Partial<Skeleton>,
+  measure: Measure = noScript,
+): Result<BalancedTransaction, BalanceFailure> {
+  return balance({ ...NOTHING, ...parts }, payer, payer.parameters, measure);
+}
+
+/** The CBOR of a transaction with the signatures of keys. */
+export function signedBy({ transaction, hash }: BalancedTransaction, ...keys: readonly SigningKey[]): Uint8Array {
+  const bytes = fromHex(hash);
+  return addWitness(transaction, ...keys.map((key) => ({ key: publicKey(key), signature: sign(key, bytes) })));
 }
 
 /** The CBOR of a payment signed by the payer's key. */
@@ -60,7 +81,5 @@ export function buildPayment(
   targets: readonly PaymentOutput[],
 ): Result<Uint8Array, BalanceFailure> {
   const balanced = balancePayment(payer, targets.map(newOutput));
-  if (!balanced.ok) return balanced;
-  const { transaction, hash } = balanced.value;
-  return ok(addWitness(transaction, { key: publicKey(payer.key), signature: sign(payer.key, fromHex(hash)) }));
+  return balanced.ok ? ok(signedBy(balanced.value, payer.key)) : balanced;
 }

@@ -1,22 +1,22 @@
 /** Proposals and votes as transactions of the devnet's own: the faucet pays, the devnet's keys sign. */
-import { fromHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { rewardAddress } from "#src/cardano/address.ts";
 import type { Anchor } from "#src/cardano/certificates.ts";
 import { type Action, type ActionId, policyOfAction, type Vote } from "#src/cardano/conway/governance.ts";
 import { encodeProposal } from "#src/cardano/encodeProposal.ts";
 import { encodeVotes } from "#src/cardano/encodeVotes.ts";
-import { publicKey, sign, type SigningKey } from "#src/cardano/keys/signingKey.ts";
-import { addWitness } from "#src/cardano/transaction.ts";
+import { parseRefKey } from "#src/cardano/output.ts";
 import type { OwnPayer, OwnTransaction } from "#src/devnet/blocks/admission.ts";
 import type { SubmissionUnavailable } from "#src/devnet/blocks/submission.ts";
+import { balanceFor, signedBy } from "#src/devnet/faucet/payment.ts";
 import { guardrailsOf } from "#src/devnet/governance/guardrails.ts";
 import { type OwnVoter, ownVoters } from "#src/devnet/governance/voters.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 import { actionKey, governanceOf, proposalOf, purposeOf } from "#src/ledger/governance/actions.ts";
 import { hasSay, isBootstrap, votesInBootstrap } from "#src/ledger/governance/thresholds.ts";
 import { credentialKey, type LedgerState, parseCredentialKey } from "#src/ledger/state.ts";
-import { balance, type BalanceFailure, type Skeleton } from "#src/transaction/balance.ts";
+import type { Skeleton } from "#src/transaction/balance.ts";
+import type { Measure } from "#src/transaction/evaluation.ts";
 
 /** An action to propose; what it follows and the policy are filled in. */
 export interface ProposalRequest {
@@ -149,8 +149,7 @@ function completed({ action, follows }: ProposalRequest, view: LedgerState): Act
   const { enacted, constitution: { script } } = governanceOf(view);
   const purpose = purposeOf(action);
   const last = purpose === undefined ? undefined : enacted[purpose];
-  const [txHash = "", index] = last?.split("#") ?? [];
-  const previous = follows || last === undefined ? {} : { previous: { txHash, index: Number(index) } };
+  const previous = follows || last === undefined ? {} : { previous: parseRefKey(last) };
   const policy = (action.kind === "parameters" || action.kind === "treasury") && script !== undefined
     ? { policy: script }
     : {};
@@ -169,34 +168,15 @@ function registeredAccount({ governance, pools, network }: Genesis, { accounts }
 
 /** A transaction that the faucet pays, signed by it and by voters. */
 function signed(
-  { key, address, available, parameters }: OwnPayer,
+  payer: OwnPayer,
   parts: Partial<Skeleton>,
   voters: readonly OwnVoter[],
-  measure: Parameters<typeof balance>[3] = () => ({
-    ok: false,
-    kind: "refused",
-    message: "no script was expected",
-    logs: [],
-  }),
+  measure?: Measure,
 ): Result<Uint8Array, GoverningFailure> {
   const signers = voters.map(({ credential: { hash } }) => hash);
-  const skeleton = {
-    inputs: [],
-    outputs: [],
-    redeemers: [],
-    references: [],
-    scripts: [],
-    requiredSigners: [],
-    signers,
-  };
-  const balanced = balance({ ...skeleton, ...parts }, { address, available }, parameters, measure);
-  if (!balanced.ok) return notPaid(balanced.error);
-  const { transaction, hash } = balanced.value;
-  const witness = (of: SigningKey) => ({ key: publicKey(of), signature: sign(of, fromHex(hash)) });
-  return ok(addWitness(transaction, witness(key), ...voters.map(({ key }) => witness(key))));
-}
-
-function notPaid({ message, details }: BalanceFailure): Result<never, GoverningFailure> {
+  const balanced = balanceFor(payer, { signers, ...parts }, measure);
+  if (balanced.ok) return ok(signedBy(balanced.value, payer.key, ...voters.map(({ key }) => key)));
+  const { message, details } = balanced.error;
   return fail("faucet_empty", `The faucet cannot pay for this. ${message}`, details);
 }
 

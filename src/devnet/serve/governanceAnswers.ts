@@ -1,4 +1,5 @@
 /** The devnet's answers about governance, each from the rows that it needs. */
+import { addTo } from "#src/base/maps.ts";
 import type { Credential } from "#src/cardano/address.ts";
 import { refKey } from "#src/cardano/output.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
@@ -102,10 +103,7 @@ function delegationAnswers(view: StateView) {
 function delegatorsOf(accounts: LedgerState["accounts"]): ReadonlyMap<string, readonly Credential[]> {
   const delegators = new Map<string, Credential[]>();
   for (const [key, { drep }] of accounts.entries()) {
-    if (drep === undefined) continue;
-    const of = delegators.get(drep);
-    if (of) of.push(parseCredentialKey(key));
-    else delegators.set(drep, [parseCredentialKey(key)]);
+    if (drep !== undefined) addTo(delegators, drep, parseCredentialKey(key));
   }
   return delegators;
 }

@@ -2,6 +2,7 @@
  * Actions of governance in the state: how they were voted, and the chains that those of one purpose form (CIP-1694; ledger:
  * `Proposals`). Actions go by `transaction#index`, voters by `voterKey`.
  */
+import { addTo } from "#src/base/maps.ts";
 import { finish, type Steps } from "#src/base/steps.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { decode } from "#src/cardano/cbor.ts";
@@ -70,12 +71,7 @@ export function tallies(votes: View<Vote["vote"]>): (action: string) => Tally {
 /** `tallies` in steps. */
 export function* talliesInSteps(votes: View<Vote["vote"]>): Steps<(action: string) => Tally> {
   const byAction = new Map<string, (readonly [string, Vote["vote"]])[]>();
-  yield* eachRow(votes, (vote) => {
-    const action = votedAction(vote[0]);
-    const others = byAction.get(action);
-    if (others) others.push(vote);
-    else byAction.set(action, [vote]);
-  });
+  yield* eachRow(votes, (vote) => addTo(byAction, votedAction(vote[0]), vote));
   return (action) => tallyOf(action, byAction.get(action) ?? []);
 }
 

@@ -7,6 +7,7 @@ import { type NetworkId, parseAddress } from "#src/cardano/address.ts";
 import type { Action, ActionId } from "#src/cardano/conway/governance.ts";
 import type { RewardAccount } from "#src/cardano/conway/strict.ts";
 import { actionText, parseActionId, parseCommitteeText } from "#src/cardano/governanceId.ts";
+import { notRunning } from "#src/devnet/devnetRunner.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { namedChanges } from "#src/devnet/genesis/parametersOverride.ts";
 import { BAD_ORIGIN } from "#src/devnet/serve/admin/origins.ts";
@@ -95,7 +96,7 @@ export function governanceByKeys(app: OpenAPIHono, devnet: Devnet): void {
 }
 
 function unavailable(): never {
-  throw refusal({ code: "devnet_unavailable", message: "The devnet is not running in this process; try again." });
+  throw refusal(notRunning().error);
 }
 
 function badId(text: string): never {

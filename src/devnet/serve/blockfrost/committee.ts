@@ -1,6 +1,7 @@
 /** Operations of the group Governance about the constitutional committee: who is in office, and its votes. */
 import { walkCertificate } from "#src/cardano/certificates.ts";
 import { actionText, committeeText, parseCommitteeText } from "#src/cardano/governanceId.ts";
+import { parseRefKey } from "#src/cardano/output.ts";
 import { Walk } from "#src/cardano/walk.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { type CastVote, readAuthorizations, readVotes } from "#src/devnet/index/reads/governance.ts";
@@ -61,8 +62,8 @@ async function hotKeysOf(devnet: Pick<Devnet, "query">, sql: Queries, cold: stri
 /** The committee in office. Members of one that was dismissed are not known any longer. */
 function committeeDocument(state: LedgerState) {
   const { enacted, quorum } = governanceOf(state);
-  const [tx_hash, index] = (quorum === undefined ? undefined : enacted.committee)?.split("#") ?? [];
-  const action = tx_hash === undefined ? undefined : { txHash: tx_hash, index: Number(index) };
+  const seated = quorum === undefined ? undefined : enacted.committee;
+  const action = seated === undefined ? undefined : parseRefKey(seated);
   const members = [...state.committee.entries()].filter(([, { elected }]) => elected).sort(([a], [b]) =>
     a < b ? -1 : 1
   );

@@ -5,6 +5,7 @@ import * as api from "#src/devnet/api/explorer.ts";
 import { actionText, committeeText, parseActionId } from "#src/cardano/governanceId.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
+import { notRunning } from "#src/devnet/devnetRunner.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { type ActionRow, readAction, readActions } from "#src/devnet/index/reads/governance.ts";
 import { lastEpoch, proposalOf } from "#src/devnet/serve/blockfrost/governance.ts";
@@ -114,9 +115,7 @@ export function governanceRoutes(app: OpenAPIHono, { devnet, sql, requireIndex }
   }, async () => {
     const standings = await readStandings();
     const state = await devnet.query(inForce);
-    if (!standings || !state) {
-      throw new HttpFailure(503, "devnet_unavailable", "The devnet is not running in this process; try again.");
-    }
+    if (!standings || !state) throw HttpFailure.of(503, notRunning().error);
     const next = [...standings].map(([key, { action: { kind }, next: step }]) => ({ id: textOfKey(key), kind, step }));
     return { ...state, next };
   });
