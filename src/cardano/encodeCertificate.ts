@@ -10,13 +10,14 @@ export type AccountCertificate = Extract<Certificate, { kind: "register" | "unre
 /** A certificate of a representative: registration, change of its metadata, end of registration. */
 export type DRepCertificate = Extract<Certificate, { kind: "register drep" | "update drep" | "unregister drep" }>;
 
-function credential({ kind, hash }: Credential): Encodable {
+/** `[kind, hash]`. */
+export function encodableCredential({ kind, hash }: Credential): Encodable {
   return [kind === "key" ? 0 : 1, fromHex(hash)];
 }
 
 function drep(to: DRep): Encodable {
   if (to.kind === "abstain") return [2];
-  return to.kind === "no confidence" ? [3] : credential(to);
+  return to.kind === "no confidence" ? [3] : encodableCredential(to);
 }
 
 /** `[url, hash]`, or null. */
@@ -42,7 +43,7 @@ function target({ pool, drep: to }: { readonly pool?: string; readonly drep?: DR
  * @throws {TypeError} if a delegation has no target, or a registration with delegation has no deposit
  */
 export function encodeCertificate(certificate: AccountCertificate | DRepCertificate): Uint8Array {
-  const who = credential(certificate.credential);
+  const who = encodableCredential(certificate.credential);
   switch (certificate.kind) {
     case "register": {
       const { deposit, to } = certificate;

@@ -1,10 +1,10 @@
 /** Encodes proposals of governance actions (CDDL `proposal_procedure`). */
 import { fromHex } from "#src/base/bytes.ts";
-import type { Credential } from "#src/cardano/address.ts";
 import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
-import type { Action, ActionId, Proposal } from "#src/cardano/conway/governance.ts";
+import type { Action, Proposal } from "#src/cardano/conway/governance.ts";
 import type { ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
-import { encodableAnchor } from "#src/cardano/encodeCertificate.ts";
+import { encodableAnchor, encodableCredential } from "#src/cardano/encodeCertificate.ts";
+import { encodableActionId } from "#src/cardano/encodeVotes.ts";
 import type { Ratio } from "#src/cardano/parameters.ts";
 
 type ProposalContent = Pick<Proposal, "deposit" | "action" | "anchor"> & {
@@ -35,7 +35,7 @@ export function encodableProposal(
 }
 
 function encodableAction(action: Action, { list, map }: CollectionForm): Encodable {
-  const previous = "previous" in action && action.previous ? idOf(action.previous) : null;
+  const previous = "previous" in action && action.previous ? encodableActionId(action.previous) : null;
   switch (action.kind) {
     case "parameters": {
       const changes = new Map(
@@ -52,8 +52,10 @@ function encodableAction(action: Action, { list, map }: CollectionForm): Encodab
     case "no confidence":
       return [3, previous];
     case "committee": {
-      const added = action.added.map(({ member, until }): [Encodable, Encodable] => [credentialOf(member), until]);
-      const removed = new Tagged(258, list(action.removed.map(credentialOf)));
+      const added = action.added.map((
+        { member, until },
+      ): [Encodable, Encodable] => [encodableCredential(member), until]);
+      const removed = new Tagged(258, list(action.removed.map(encodableCredential)));
       return [4, previous, removed, map(added), ratioOf(action.quorum)];
     }
     case "constitution":
@@ -63,9 +65,7 @@ function encodableAction(action: Action, { list, map }: CollectionForm): Encodab
   }
 }
 
-const idOf = ({ txHash, index }: ActionId): Encodable => [fromHex(txHash), index];
 const hashOrNull = (hash: string | undefined): Encodable => hash === undefined ? null : fromHex(hash);
-const credentialOf = ({ kind, hash }: Credential): Encodable => [kind === "key" ? 0 : 1, fromHex(hash)];
 const ratioOf = ({ numerator, denominator }: Ratio): Encodable => new Tagged(30, [numerator, denominator]);
 
 function valueOf(value: ParameterValue, form: CollectionForm): Encodable {

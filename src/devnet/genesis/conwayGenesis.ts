@@ -3,41 +3,71 @@ import { z } from "zod";
 import { defined } from "#src/base/present.ts";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Parameters, ProtocolParameters } from "#src/cardano/parameters.ts";
+import type { ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
 import type { GenesisGovernance } from "#src/devnet/genesis/governance.ts";
-import { decimalRatio, governanceSchema, shareSchema } from "#src/devnet/genesis/governanceJson.ts";
+import {
+  decimalRatio,
+  governanceSchema,
+  lovelaceSchema,
+  problemsOf,
+  shareSchema,
+} from "#src/devnet/genesis/governanceJson.ts";
+
+/** Names of thresholds in a Conway genesis, by those here, in the order of the file: its hash is over that. */
+const POOL_NAMES = {
+  committee: "committeeNormal",
+  committeeNoConfidence: "committeeNoConfidence",
+  hardFork: "hardForkInitiation",
+  noConfidence: "motionNoConfidence",
+  securityParameters: "ppSecurityGroup",
+} as const satisfies Record<keyof ProtocolParameters["poolThresholds"], string>;
+const DREP_NAMES = {
+  noConfidence: "motionNoConfidence",
+  committee: "committeeNormal",
+  committeeNoConfidence: "committeeNoConfidence",
+  constitution: "updateToConstitution",
+  hardFork: "hardForkInitiation",
+  networkParameters: "ppNetworkGroup",
+  economicParameters: "ppEconomicGroup",
+  technicalParameters: "ppTechnicalGroup",
+  governanceParameters: "ppGovGroup",
+  treasuryWithdrawal: "treasuryWithdrawal",
+} as const satisfies Record<keyof ProtocolParameters["drepThresholds"], string>;
+
+/** An object with the names of a Conway genesis, all of them shares. */
+const sharesOf = <N extends Readonly<Record<string, string>>>(names: N) =>
+  z.object(Object.fromEntries(Object.values(names).map((name) => [name, shareSchema])))
+    .transform((shares) =>
+      Object.fromEntries(Object.entries(names).map(([own, name]) => [own, shares[name]])) as Record<keyof N, Ratio>
+    );
 
 const size = z.int().min(0).max(2 ** 32 - 1);
-const lovelace = z.union([z.int(), z.bigint()]).transform(BigInt).refine((value) => value >= 0 && value < 2n ** 63n);
 
 const parameters = z.object({
-  poolVotingThresholds: z.object({
-    committeeNormal: shareSchema,
-    committeeNoConfidence: shareSchema,
-    hardForkInitiation: shareSchema,
-    motionNoConfidence: shareSchema,
-    ppSecurityGroup: shareSchema,
-  }),
-  dRepVotingThresholds: z.object({
-    motionNoConfidence: shareSchema,
-    committeeNormal: shareSchema,
-    committeeNoConfidence: shareSchema,
-    updateToConstitution: shareSchema,
-    hardForkInitiation: shareSchema,
-    ppNetworkGroup: shareSchema,
-    ppEconomicGroup: shareSchema,
-    ppTechnicalGroup: shareSchema,
-    ppGovGroup: shareSchema,
-    treasuryWithdrawal: shareSchema,
-  }),
+  poolVotingThresholds: sharesOf(POOL_NAMES),
+  dRepVotingThresholds: sharesOf(DREP_NAMES),
   committeeMinSize: size,
   committeeMaxTermLength: size,
   govActionLifetime: size,
-  govActionDeposit: lovelace,
-  dRepDeposit: lovelace,
+  govActionDeposit: lovelaceSchema,
+  dRepDeposit: lovelaceSchema,
   dRepActivity: size,
-  minFeeRefScriptCostPerByte: z.number().min(0),
-}).partial();
+  minFeeRefScriptCostPerByte: z.number().min(0).transform(decimalRatio),
+}).partial().transform((stated) =>
+  defined<ProtocolParameters>(
+    {
+      poolThresholds: stated.poolVotingThresholds,
+      drepThresholds: stated.dRepVotingThresholds,
+      committeeMinSize: stated.committeeMinSize,
+      committeeMaxTerm: stated.committeeMaxTermLength,
+      govActionLifetime: stated.govActionLifetime,
+      govActionDeposit: stated.govActionDeposit,
+      drepDeposit: stated.dRepDeposit,
+      drepActivity: stated.dRepActivity,
+      refScriptCostPerByte: stated.minFeeRefScriptCostPerByte,
+    } as { [K in keyof ProtocolParameters]: ProtocolParameters[K] | undefined },
+  )
+);
 
 /** What a Conway genesis states for a devnet. */
 export interface ConwayGenesis {
@@ -50,76 +80,19 @@ export interface ConwayGenesis {
  * protocol version. The failure names each invalid member.
  */
 export function readConwayGenesis(json: Json): Result<ConwayGenesis, Failure<"bad_genesis">> {
-  const read = z.object({ ...parameters.shape }).and(governanceSchema).safeParse(json);
-  if (!read.success) {
-    const problems = read.error.issues.map(({ path, message }) =>
-      path.length ? `${path.join(".")}: ${message}` : message
-    );
-    return fail("bad_genesis", `The Conway genesis is invalid: ${problems.join("; ")}.`);
-  }
-  const stated = parameters.parse(json);
-  const { dreps, delegations, constitution, committee } = read.data;
-  return ok({ parameters: parametersOf(stated), governance: { dreps, delegations, constitution, committee } });
-}
-
-function parametersOf(stated: z.output<typeof parameters>): Partial<ProtocolParameters> {
-  const { poolVotingThresholds: pool, dRepVotingThresholds: drep, minFeeRefScriptCostPerByte: perByte } = stated;
-  return defined({
-    poolThresholds: pool && {
-      noConfidence: pool.motionNoConfidence,
-      committee: pool.committeeNormal,
-      committeeNoConfidence: pool.committeeNoConfidence,
-      hardFork: pool.hardForkInitiation,
-      securityParameters: pool.ppSecurityGroup,
-    },
-    drepThresholds: drep && {
-      noConfidence: drep.motionNoConfidence,
-      committee: drep.committeeNormal,
-      committeeNoConfidence: drep.committeeNoConfidence,
-      constitution: drep.updateToConstitution,
-      hardFork: drep.hardForkInitiation,
-      networkParameters: drep.ppNetworkGroup,
-      economicParameters: drep.ppEconomicGroup,
-      technicalParameters: drep.ppTechnicalGroup,
-      governanceParameters: drep.ppGovGroup,
-      treasuryWithdrawal: drep.treasuryWithdrawal,
-    },
-    committeeMinSize: stated.committeeMinSize,
-    committeeMaxTerm: stated.committeeMaxTermLength,
-    govActionLifetime: stated.govActionLifetime,
-    govActionDeposit: stated.govActionDeposit,
-    drepDeposit: stated.dRepDeposit,
-    drepActivity: stated.dRepActivity,
-    refScriptCostPerByte: perByte === undefined ? undefined : decimalRatio(perByte),
-  });
+  const [stated, governance] = [parameters.safeParse(json), governanceSchema.safeParse(json)];
+  if (stated.success && governance.success) return ok({ parameters: stated.data, governance: governance.data });
+  const problems = [stated, governance].flatMap(({ error }) => error ? problemsOf(error) : []);
+  return fail("bad_genesis", `The Conway genesis is invalid: ${[...new Set(problems)].join("; ")}.`);
 }
 
 /** The members of a Conway genesis that are parameters. Shares are the nearest decimal numbers. */
-export function conwayParametersJson(
-  parameters: ProtocolParameters,
-  decimal: (ratio: Parameters["pledgeInfluence"]) => number,
-) {
-  const { poolThresholds: pool, drepThresholds: drep } = parameters;
+export function conwayParametersJson(parameters: ProtocolParameters, decimal: (ratio: Ratio) => number) {
+  const shares = <K extends string>(names: Readonly<Record<K, string>>, of: Readonly<Record<K, Ratio>>) =>
+    Object.fromEntries((Object.keys(names) as K[]).map((own) => [names[own], decimal(of[own])]));
   return {
-    poolVotingThresholds: {
-      committeeNormal: decimal(pool.committee),
-      committeeNoConfidence: decimal(pool.committeeNoConfidence),
-      hardForkInitiation: decimal(pool.hardFork),
-      motionNoConfidence: decimal(pool.noConfidence),
-      ppSecurityGroup: decimal(pool.securityParameters),
-    },
-    dRepVotingThresholds: {
-      motionNoConfidence: decimal(drep.noConfidence),
-      committeeNormal: decimal(drep.committee),
-      committeeNoConfidence: decimal(drep.committeeNoConfidence),
-      updateToConstitution: decimal(drep.constitution),
-      hardForkInitiation: decimal(drep.hardFork),
-      ppNetworkGroup: decimal(drep.networkParameters),
-      ppEconomicGroup: decimal(drep.economicParameters),
-      ppTechnicalGroup: decimal(drep.technicalParameters),
-      ppGovGroup: decimal(drep.governanceParameters),
-      treasuryWithdrawal: decimal(drep.treasuryWithdrawal),
-    },
+    poolVotingThresholds: shares(POOL_NAMES, parameters.poolThresholds),
+    dRepVotingThresholds: shares(DREP_NAMES, parameters.drepThresholds),
     committeeMinSize: parameters.committeeMinSize,
     committeeMaxTermLength: parameters.committeeMaxTerm,
     govActionLifetime: parameters.govActionLifetime,

@@ -78,7 +78,9 @@ const drepSchema = z.string().transform((text, context): DRep => {
   return z.NEVER;
 });
 const epoch = z.int().min(0).max(2 ** 31 - 1);
-const lovelace = z.union([z.int(), z.bigint()]).transform(BigInt).refine((value) => value >= 0 && value < 2n ** 63n);
+/** Lovelace that a signed number of 64 bits holds. */
+export const lovelaceSchema = z.union([z.int(), z.bigint()]).transform(BigInt)
+  .refine((value) => value >= 0 && value < 2n ** 63n);
 const anchorSchema = z.object({
   url: z.string().max(128),
   dataHash: z.string().regex(/^[0-9a-f]{64}$/, "is no hash of 32 bytes in hexadecimal"),
@@ -87,7 +89,7 @@ const anchorSchema = z.object({
 /** A share as a decimal number or a fraction, exact. */
 export const shareSchema = z.union([
   z.number().min(0).max(1),
-  z.object({ numerator: lovelace, denominator: lovelace.refine((value) => value > 0n, "is not positive") }),
+  z.object({ numerator: lovelaceSchema, denominator: lovelaceSchema.refine((value) => value > 0n, "is not positive") }),
 ]).transform((share): Ratio => typeof share === "number" ? decimalRatio(share) : share)
   .refine(({ numerator, denominator }) => numerator <= denominator, "is above 1");
 
@@ -101,6 +103,11 @@ export function decimalRatio(value: number): Ratio {
 }
 
 const greatestDivisor = (a: bigint, b: bigint): bigint => b === 0n ? a : greatestDivisor(b, a % b);
+
+/** What is wrong with JSON that a schema refuses, by the places of the members. */
+export function problemsOf({ issues }: z.ZodError): string[] {
+  return issues.map(({ path, message }) => path.length ? `${path.join(".")}: ${message}` : message);
+}
 
 /** Entries of a JSON object, with keys and values read. */
 const entriesOf = <K, V>(key: z.ZodType<K>, value: z.ZodType<V>) =>
@@ -123,7 +130,7 @@ export const governanceSchema = z.object({
   committee: z.object({ members: entriesOf(credentialSchema, epoch), threshold: shareSchema }).optional(),
   initialDReps: entriesOf(
     credentialSchema,
-    z.object({ expiry: epoch, deposit: lovelace, anchor: z.union([anchorSchema, nothing]).optional() }),
+    z.object({ expiry: epoch, deposit: lovelaceSchema, anchor: z.union([anchorSchema, nothing]).optional() }),
   ).optional(),
   delegs: entriesOf(
     credentialSchema,

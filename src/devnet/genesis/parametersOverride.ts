@@ -4,6 +4,7 @@ import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ParameterChanges } from "#src/cardano/conway/parameterChanges.ts";
 import { type Parameters, PLUTUS_LANGUAGES } from "#src/cardano/parameters.ts";
+import { problemsOf } from "#src/devnet/genesis/governanceJson.ts";
 import { parametersFromJson } from "#src/devnet/genesis/parametersJson.ts";
 import { changesOf, protocolParameters } from "#src/ledger/governance/parameters.ts";
 
@@ -86,7 +87,6 @@ export function overrideParameters(base: Parameters, json: Json): Result<Paramet
   return ok({ ...replaced, costModels: new Map([...base.costModels, ...replaced.costModels]) });
 }
 
-function invalid({ issues }: z.ZodError): Result<never, Failure<"bad_parameters">> {
-  const problems = issues.map(({ path, message }) => path.length ? `${path.join(".")}: ${message}` : message);
-  return fail("bad_parameters", `The protocol parameters are invalid: ${problems.join("; ")}.`);
+function invalid(error: z.ZodError): Result<never, Failure<"bad_parameters">> {
+  return fail("bad_parameters", `The protocol parameters are invalid: ${problemsOf(error).join("; ")}.`);
 }

@@ -27,6 +27,8 @@ test("genesis files are the same each time and hashed as nodes do", () => {
     const file = config[`${era}GenesisFile`]!;
     expect(config[`${era}GenesisHash`]).toBe(hash256(utf8(text(of, file))));
   }
+  // nodes of existing devnets have this file
+  expect(config.ConwayGenesisHash).toBe("5e43b639db1b72dd263665d93c0bea2bfc4d62109afa8bafa08f4d09df7899b9");
   expect(config.ByronGenesisHash).toBe(hash256(utf8(canonical(json(of, "byron-genesis.json")))));
 });
 
