@@ -7,13 +7,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { measureIn } from "#src/plutus/jobs.ts";
-import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { startBuilders } from "#src/app/threads/builders.ts";
 import { textOfAddress } from "#src/devnet/serve/blockfrost/documents.ts";
 import { readUtxosByAddress } from "#src/devnet/blocks/rows.ts";
-import { startDevnet } from "#src/devnet/devnet.ts";
 import { blockfrostApp } from "#src/devnet/serve/blockfrost/app.ts";
 import { serve } from "#src/http/serve.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
@@ -24,6 +22,7 @@ import { minting } from "../support/ledger/minting.ts";
 import { agrees, agreesWithTwo } from "../support/plutus/scripts.ts";
 import { person } from "../support/wallets/person.ts";
 import { percentile, table } from "./machine.ts";
+import { benchDevnetOf } from "./benchDevnet.ts";
 
 const OUTPUTS = 10_000;
 /** As many as fit into a transaction. */
@@ -41,16 +40,7 @@ export async function benchBlockfrost(): Promise<void> {
   const builders = startBuilders({ log: silentLog });
   await builders.warm();
   const measure = measureIn(builders);
-  const started = await startDevnet({
-    store,
-    bus,
-    evaluate: () => Promise.reject(new Error("no script was expected")),
-    log: silentLog,
-    clock: new VirtualClock(Date.now()),
-    options: { blockMs: 0, mempoolBytes: 100_000_000 },
-  });
-  if (!started.ok) throw new Error(started.error.message);
-  const devnet = started.value;
+  const devnet = await benchDevnetOf({ store, bus, mempoolBytes: 100_000_000 });
   const count = OUTPUTS / AT_ONCE;
   for (let i = 0; i < count; i++) await devnet.faucet.pay(alice.enterprise, 1_000_000_000n);
   await devnet.faucet.pay(bob.base, 5_000_000n);

@@ -5,9 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
-import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { applyEpoch, passEpoch } from "#src/ledger/epoch/pass.ts";
@@ -16,6 +14,7 @@ import { connectBus } from "#src/runtime/bus/bus.ts";
 import { devnetStore } from "../support/devnet/devnet.ts";
 import { greatRows } from "../support/devnet/greatDevnet.ts";
 import { table } from "./machine.ts";
+import { benchDevnetOf } from "./benchDevnet.ts";
 
 const GREATNESS = { accounts: 100_000, dreps: 1_000, proposals: 500, votes: 600 };
 /** Boundaries that are measured; at the second one a third of the actions ends, with their votes. */
@@ -52,18 +51,7 @@ export async function benchDevnetEpoch(): Promise<void> {
   const nats = await startNatsEndpoint({ port: 0, token: "bench", log: silentLog });
   const bus = await connectBus({ url: nats.url, token: "bench" });
   const store = await devnetStore(postgres.url);
-  const start = async (): Promise<Devnet> => {
-    const started = await startDevnet({
-      store,
-      bus,
-      evaluate: () => Promise.reject(new Error("no script was expected")),
-      log: silentLog,
-      clock: new VirtualClock(Date.now()),
-      options: { blockMs: 0, epochLength: 100, pools: 20 },
-    });
-    if (!started.ok) throw new Error(started.error.message);
-    return started.value;
-  };
+  const start = () => benchDevnetOf({ store, bus, epochLength: 100, pools: 20 });
   const rows: (readonly (string | number)[])[] = [];
   const add = (what: string, { ms, longest, over20 }: Held) =>
     rows.push([what, ms.toFixed(0), longest.toFixed(1), over20]);

@@ -6,9 +6,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
-import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
 import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres/postgres.ts";
@@ -18,6 +17,7 @@ import { devnetStore } from "../support/devnet/devnet.ts";
 import { person } from "../support/wallets/person.ts";
 import { benchIndexWrites } from "./devnet-index-writes.ts";
 import { percentile, table } from "./machine.ts";
+import { benchDevnetOf } from "./benchDevnet.ts";
 
 /** Payments of a block, and how many such blocks are measured on each devnet. */
 const BLOCKS = [[0, 400], [1, 200], [10, 100], [100, 20]] as const;
@@ -52,16 +52,7 @@ export async function benchDevnetIndex(): Promise<void> {
   const stores = await Promise.all([postgres.url, without.href].map(devnetStore));
   const devnets: Devnet[] = [];
   for (const [i, store] of stores.entries()) {
-    const started = await startDevnet({
-      store,
-      bus,
-      evaluate: () => Promise.reject(new Error("no script was expected")),
-      log: silentLog,
-      clock: new VirtualClock(Date.now()),
-      options: { blockMs: 0, index: i === 0, epochLength: 1_000_000 },
-    });
-    if (!started.ok) throw new Error(started.error.message);
-    devnets.push(started.value);
+    devnets.push(await benchDevnetOf({ store, bus, index: i === 0, epochLength: 1_000_000 }));
   }
   for (let i = 0; i < WARM_UP; i++) for (const devnet of devnets) await blockMs(devnet, i % 3);
   const ms = (times: readonly number[], share: number) => percentile(times, share).toFixed(1);

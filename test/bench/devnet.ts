@@ -2,16 +2,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VirtualClock } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { readUtxosByAddress } from "#src/devnet/blocks/rows.ts";
-import { type Devnet, startDevnet } from "#src/devnet/devnet.ts";
+import type { Devnet } from "#src/devnet/devnet.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { devnetStore, spend } from "../support/devnet/devnet.ts";
 import { person } from "../support/wallets/person.ts";
 import { table } from "./machine.ts";
+import { benchDevnetOf } from "./benchDevnet.ts";
 
 const COUNT = 2_000;
 const alice = person("alice");
@@ -48,16 +48,7 @@ export async function benchDevnet(): Promise<void> {
   const nats = await startNatsEndpoint({ port: 0, token: "bench", log: silentLog });
   const store = await devnetStore(postgres.url);
   const bus = await connectBus({ url: nats.url, token: "bench" });
-  const started = await startDevnet({
-    store,
-    bus,
-    evaluate: () => Promise.reject(new Error("no script was expected")),
-    log: silentLog,
-    clock: new VirtualClock(Date.now()),
-    options: { blockMs: 0, mempoolBytes: 100_000_000 },
-  });
-  if (!started.ok) throw new Error(started.error.message);
-  const devnet = started.value;
+  const devnet = await benchDevnetOf({ store, bus, mempoolBytes: 100_000_000 });
   const rows: [string, string][] = [];
 
   const many = Array.from({ length: COUNT });
