@@ -5,9 +5,10 @@
 
 /**
  * Turns a function of many items into a function of one. `run` returns the results in the order of its items; if it
- * rejects, every call of the batch rejects. While a batch runs, another one starts only with at least `worth` items (1
- * by default), because each batch has a cost of its own; at most `inFlight` run at a time, each of at most `most`
- * items.
+ * rejects, every call of the batch rejects. At most `inFlight` batches run at a time, each of at most `most` items.
+ * Beside a running batch another one starts only with at least `worth` items (1 by default), because each batch has a
+ * cost of its own. Where `worth` is given, a batch does not wait for the end of the moment once it has that many: it runs
+ * while the rest of them are still arriving.
  */
 export function batched<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -15,6 +16,7 @@ export function batched<Item, Result>(
 ): (item: Item) => Promise<Result> {
   let waiting: { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
   let running = 0;
+  const { worth = 1, worth: early = Infinity } = limits;
   let scheduled = false;
   const schedule = () => {
     if (scheduled) return;
@@ -23,7 +25,6 @@ export function batched<Item, Result>(
   };
   const flush = () => {
     scheduled = false;
-    const worth = limits.worth ?? 1;
     while (waiting.length > 0 && (running === 0 || running < limits.inFlight && waiting.length >= worth)) {
       const batch = waiting.slice(0, limits.most);
       waiting = waiting.slice(limits.most);
@@ -42,6 +43,7 @@ export function batched<Item, Result>(
   return (item) =>
     new Promise<Result>((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      schedule();
+      if (waiting.length >= early && running < limits.inFlight) flush();
+      else schedule();
     });
 }
