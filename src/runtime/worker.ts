@@ -102,6 +102,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     bus,
     log,
     contents: contentsOf(kinds.values()),
+    partitions,
     owned: () => placement.owned(),
     keptMs: options.eventsKeptMs,
   });

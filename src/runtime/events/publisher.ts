@@ -11,11 +11,12 @@ import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Contents } from "#src/runtime/events/content.ts";
 import { eventMessages, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
 import { published, publishFailures } from "#src/runtime/metrics.ts";
+import { partitionOf } from "#src/runtime/placement/partitions.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
 import { createEventStream, type EventStream } from "#src/runtime/events/jetStream.ts";
 import { streamRecord } from "#src/runtime/events/streamRecord.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
-import type { Fragment, Queries, Store } from "#src/store/store.ts";
+import type { Fragment, Store } from "#src/store/store.ts";
 
 const BATCH = 512;
 /** Most transitions in memory; beyond them the rows are the queue. */
@@ -48,6 +49,8 @@ export interface PublisherOptions {
   readonly log: Log;
   /** Reads the content of transitions in rows, and knows which of it guests may not read. */
   readonly contents: Contents;
+  /** Number of partitions. */
+  readonly partitions: number;
   /** The partitions to sweep after the queue overflowed. */
   readonly owned: () => readonly number[];
   /** How long a JetStream stream stores transitions, in milliseconds; 30 days by default. */
@@ -161,7 +164,7 @@ class Marker {
   private async markSome(): Promise<void> {
     const some = this.unmarked;
     this.unmarked = [];
-    for (let i = 0; i < some.length; i += MARKED) await mark(this.options.store, some.slice(i, i + MARKED));
+    for (let i = 0; i < some.length; i += MARKED) await mark(this.options, some.slice(i, i + MARKED));
   }
 
   private warn(error: unknown): void {
@@ -169,24 +172,28 @@ class Marker {
   }
 }
 
-async function mark({ sql }: Store, transitions: readonly Transition[]): Promise<void> {
-  await sql`
-      delete from outbox_unpublished o using ${keysOf(sql, transitions)}
-      where o.kind = x.kind and o.id = x.id and o.version = x.version`;
+/** What marks need: the rows, and the number of partitions. */
+type Marking = Pick<PublisherOptions, "store" | "partitions">;
+
+async function mark(options: Marking, transitions: readonly Transition[]): Promise<void> {
+  await options.store.sql`
+      delete from outbox_unpublished o using ${keysOf(options, transitions)}
+      where o.partition = x.partition and o.kind = x.kind and o.id = x.id and o.version = x.version`;
 }
 
 /** Marks transitions that workers of earlier versions wrote. */
-async function markOld({ sql }: Store, transitions: readonly Transition[]): Promise<void> {
-  await sql`
-      update outbox o set published = true from ${keysOf(sql, transitions)}
+async function markOld(options: Marking, transitions: readonly Transition[]): Promise<void> {
+  await options.store.sql`
+      update outbox o set published = true from ${keysOf(options, transitions)}
       where o.kind = x.kind and o.id = x.id and o.version = x.version and not published`;
 }
 
 /** The keys of transitions as the relation `x`. */
-function keysOf(sql: Queries, transitions: readonly Transition[]): Fragment {
-  return sql`unnest(${transitions.map(({ entity }) => entity.kind)}::text[],
+function keysOf({ store: { sql }, partitions }: Marking, transitions: readonly Transition[]): Fragment {
+  return sql`unnest(${transitions.map(({ entity }) => partitionOf(entity, partitions))}::int[],
+    ${transitions.map(({ entity }) => entity.kind)}::text[],
     ${transitions.map(({ entity }) => entity.id)}::text[], ${transitions.map(({ version }) => version)}::bigint[])
-    as x(kind, id, version)`;
+    as x(partition, kind, id, version)`;
 }
 
 /** Unpublished transitions in each entity's order, also those of workers of earlier versions. */
@@ -208,22 +215,22 @@ async function readUnpublished(
 
 /** Publishes and marks unmarked transitions, as `Publisher.sweep`. */
 async function sweepRows(
-  { store, contents }: PublisherOptions,
+  options: PublisherOptions,
   sender: Sender,
   partitions: readonly number[],
   olderMs: number,
 ): Promise<number> {
+  const { store: { sql } } = options;
   let count = 0;
   for (;;) {
-    const { sql } = store;
     const due = (table: Fragment) =>
       sql`${table}.partition = any(${sql.array([...partitions])}::int[])
         and ${table}.created <= now() - ${olderMs} * interval '1 ms'`;
-    const transitions = await readUnpublished({ store, contents }, due, BATCH);
+    const transitions = await readUnpublished(options, due, BATCH);
     if (transitions.length > 0) {
       await sender.publish(transitions);
-      await mark(store, transitions);
-      await markOld(store, transitions);
+      await mark(options, transitions);
+      await markOld(options, transitions);
     }
     count += transitions.length;
     if (transitions.length < BATCH) return count;

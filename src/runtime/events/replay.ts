@@ -138,7 +138,8 @@ export async function pruneEvents(store: Store, olderMs: number, most = 10_000):
   const rows = await store.sql`
     with page as (
       select tx, published and created <= now() - ${olderMs} * interval '1 ms' and not exists (
-          select 1 from outbox_unpublished u where u.kind = o.kind and u.id = o.id and u.version = o.version) as done
+          select 1 from outbox_unpublished u where u.partition = o.partition and u.kind = o.kind and u.id = o.id
+            and u.version = o.version) as done
       from outbox o
       where tx < pg_snapshot_xmin(pg_current_snapshot()) order by tx limit ${most}),
     stop as (

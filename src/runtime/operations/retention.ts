@@ -136,9 +136,9 @@ async function pruneSnapshots({ sql }: Store): Promise<void> {
         and not exists (select 1 from outbox o where o.kind = s.kind and o.id = s.id and o.version <= later.version))`;
 }
 
-/** Place of an actor in the order in which they ended; `changed` has the database's precision. */
+/** Place of an actor in the order in which they entered their states; `since` has the database's precision. */
 interface Place {
-  readonly changed: string;
+  readonly since: string;
   readonly id: string;
 }
 
@@ -148,7 +148,7 @@ interface Slice {
   readonly last: Place | undefined;
 }
 
-const FIRST: Place = { changed: "-infinity", id: "" };
+const FIRST: Place = { since: "-infinity", id: "" };
 /** Actors that one transaction deletes at most. */
 const SLICE = 200;
 
@@ -165,13 +165,14 @@ async function pruneActors(
   await store.sql.begin(async (sql) => {
     const of = (table: string) => sql`select 1 from ${sql(table)} x where x.kind = a.kind and x.id = a.id`;
     const due = await sql<(Place & { kind: string })[]>`
-      select a.kind, a.id, a.changed::text as changed from actor a
-      where ${which(sql)} and a.changed < now() - ${hours} * interval '1 hour'
-        and (a.changed, a.id) > (${after.changed}::text::timestamptz, ${after.id}) and not a.paused
+      select a.kind, a.id, a.since::text as since from actor a
+      where ${which(sql)} and a.since < now() - ${hours} * interval '1 hour'
+        and (a.since, a.id) > (${after.since}::text::timestamptz, ${after.id}) and not a.paused
+        and a.changed < now() - ${hours} * interval '1 hour'
         and not exists (${of("outbox")}) and not exists (${of("effect")} and not x.done)
         and not exists (${of("reminder")}) and not exists (${of("command_result")} and x.result is null)
         and not exists (${of("input_log")} and x.partition = a.partition and not x.read)
-      order by a.changed, a.id limit ${SLICE} for update of a skip locked`;
+      order by a.since, a.id limit ${SLICE} for update of a skip locked`;
     const ids = due.length === 0 ? [] : await release(sql, due.map(({ id }) => id));
     const gone = due.filter(({ id }) => ids.includes(id));
     await sql`

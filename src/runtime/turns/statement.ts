@@ -188,6 +188,7 @@ function actors(sql: StatementBuilder, skipped: readonly string[]): void {
     "changed",
     `update actor a set version = g.version, input_seq = g.input_seq, changed = now(),
         snapshot = coalesce(g.snapshot::jsonb, a.snapshot), state = coalesce(g.state, a.state),
+        since = case when coalesce(g.state, a.state) = a.state then a.since else now() end,
         machine_version = case when g.snapshot is null then a.machine_version else g.machine_version end
       from good g where g.was > 0 and g.light = 0 and a.kind = g.kind and a.id = g.id
         and a.version = g.was and a.input_seq = g.seen and not a.paused

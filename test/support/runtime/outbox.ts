@@ -31,7 +31,7 @@ export async function openOutbox(): Promise<Outbox> {
       const bus = await connectBus(
         natsUrl === undefined ? { url: infra.natsUrl, token: infra.natsToken } : { url: natsUrl },
       );
-      const publisher = createPublisher({ store, bus, log, contents: NO_CONTENTS, owned: () => [0] });
+      const publisher = createPublisher({ store, bus, log, contents: NO_CONTENTS, partitions: 1, owned: () => [0] });
       open.push(async () => {
         await publisher.stop(0);
         await bus.close();

@@ -225,8 +225,8 @@ describe("actors that have ended", () => {
     (await store.sql<{ id: string }[]>`select id from actor where state = 'closed' order by id`).map(({ id }) => id);
   const old = async (ids: readonly string[]) => {
     await store
-      .sql`insert into actor (kind, id, partition, version, input_seq, snapshot, state, machine_version, changed)
-      select 'account', id, 0, 1, 0, '{}', 'closed', 1, now() - interval '721 hours' from unnest(${
+      .sql`insert into actor (kind, id, partition, version, input_seq, snapshot, state, machine_version, changed, since)
+      select 'account', id, 0, 1, 0, '{}', 'closed', 1, now() - interval '721 hours', now() - interval '721 hours' from unnest(${
       store.sql.array([...ids])
     }::text[]) id`;
   };
@@ -240,10 +240,10 @@ describe("actors that have ended", () => {
     await until("it is published", async () => await count("outbox_unpublished") === 0);
     const open: EndedActors = { ...closed(), which: (sql) => sql`a.kind = 'account' and a.state = 'open'` };
     const go = async () => (await prune(store, KEEP, undefined, [open])).actors;
-    await store.sql`update actor set changed = changed - interval '719 hours'`;
+    await store.sql`update actor set changed = changed - interval '719 hours', since = since - interval '719 hours'`;
     await store.sql`truncate outbox`;
     expect(await go()).toBe(0);
-    await store.sql`update actor set changed = changed - interval '1 hour'`;
+    await store.sql`update actor set changed = changed - interval '1 hour', since = since - interval '1 hour'`;
     expect(await go()).toBe(1);
     expect(await readActor(store, account("gone"))).toBeUndefined();
     // Its worker still has it in memory; the turn finds that its row is gone.

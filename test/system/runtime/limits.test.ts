@@ -305,7 +305,14 @@ test("transitions are published one round after the other, whichever process fin
     },
   };
   await store.sql`update outbox set published = false`;
-  const publisher = createPublisher({ store, bus: slow, log: silentLog, contents: NO_CONTENTS, owned: () => [] });
+  const publisher = createPublisher({
+    store,
+    bus: slow,
+    log: silentLog,
+    contents: NO_CONTENTS,
+    partitions: 64,
+    owned: () => [],
+  });
   const one = { entity: account("many"), from: "a", to: "b", type: "GO", cause: "c", at: 0 };
   publisher.push(Array.from({ length: 1_000 }, (_, i) => ({ ...one, version: i + 1 })));
   expect(publisher.behind()).toBe(true);

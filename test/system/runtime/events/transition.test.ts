@@ -179,6 +179,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
       bus,
       log,
       contents: NO_CONTENTS,
+      partitions: 64,
       owned: () => [],
       keptMs: 3_600_000,
     });

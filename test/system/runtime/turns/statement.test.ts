@@ -215,3 +215,19 @@ test("a refused reminder does not remove one that was set again by a turn with a
   expect((await late!).written).toEqual([]);
   expect(await store.sql`select 1 from reminder where name = 'wake'`).toHaveLength(1);
 });
+
+test("a turn that stays in its state changes no indexed column of the actor's row", async () => {
+  const rows = await store.sql<{ name: string }[]>`
+    select distinct a.attname as name from pg_index i join pg_attribute a on a.attrelid = i.indexrelid
+    where i.indrelid = 'actor'::regclass`;
+  const indexed = rows.map(({ name }) => name);
+  expect(indexed).toContain("state");
+  const first = turn("calm", [add("1")]);
+  await run(store.sql, [first]);
+  const read = async () => await store.sql`select * from actor where id = 'calm'`;
+  const [before] = await read();
+  await run(store.sql, [turn("calm", [add("2")], { held: first.rows.next })]);
+  const [after] = await read();
+  expect(after).not.toEqual(before);
+  for (const name of indexed) expect(after![name]).toEqual(before![name]);
+});
