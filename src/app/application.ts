@@ -20,40 +20,32 @@ import { readSeeds } from "#src/app/seedFiles.ts";
 
 export { StartError } from "#src/app/context.ts";
 
-/** A part of a process, which adds its checks, its addresses and its stop to the context. */
+/** Starts a part, which adds its checks, its addresses and its stop to the context. */
+type StartPart = (context: AppContext) => void | Promise<void>;
+
+/** A part of a process. */
 interface Part {
   /** The role that starts it; every process without one. */
   readonly role?: Role;
   /** What its log lines name as their component; see `logOptions.ts`. */
   readonly component?: string;
-  readonly start: (context: AppContext) => void | Promise<void>;
+  /** Loads its code. */
+  readonly load: () => Promise<StartPart>;
 }
 
 /**
  * The parts in the order in which they start; each may depend on those above it in the same process, or in another one.
- * A process loads the code of its own roles alone.
+ * A process loads the code of its own roles alone, while it connects.
  */
 const PARTS: readonly Part[] = [
-  { start: startHealthPort },
-  { start: startMonitoring },
-  { role: "devnet", start: async (context) => (await import("#src/app/devnetRole.ts")).startDevnetRole(context) },
-  { role: "follower", start: async (context) => (await import("#src/app/followerRole.ts")).startFollowerRole(context) },
-  {
-    role: "worker",
-    component: "worker",
-    start: async (context) => (await import("#src/app/workerRole.ts")).startWorkerRole(context),
-  },
-  {
-    role: "edge",
-    component: "edge",
-    start: async (context) => (await import("#src/app/edgeRole.ts")).startEdgeRole(context),
-  },
-  {
-    role: "signer",
-    component: "signer",
-    start: async (context) => (await import("#src/app/signerRole.ts")).startSignerRole(context),
-  },
-  { start: warmBuilders },
+  { load: async () => startHealthPort },
+  { load: async () => startMonitoring },
+  { role: "devnet", load: async () => (await import("#src/app/devnetRole.ts")).startDevnetRole },
+  { role: "follower", load: async () => (await import("#src/app/followerRole.ts")).startFollowerRole },
+  { role: "worker", component: "worker", load: async () => (await import("#src/app/workerRole.ts")).startWorkerRole },
+  { role: "edge", component: "edge", load: async () => (await import("#src/app/edgeRole.ts")).startEdgeRole },
+  { role: "signer", component: "signer", load: async () => (await import("#src/app/signerRole.ts")).startSignerRole },
+  { load: async () => warmBuilders },
 ];
 
 /** A process that has started. */
@@ -96,11 +88,15 @@ export async function startApp(
   try {
     for (const line of mainnetNotice(start)) progress(line);
     await checkPorts(options);
-    const context = await connect(start);
+    const connecting = connect(start);
+    const parts = PARTS.filter(({ role }) => role === undefined || options.roles.has(role));
+    const loading = Promise.all(parts.map(async ({ component, load }) => ({ component, startPart: await load() })));
+    // Where the connections fail, that is the reason.
+    loading.catch(() => {});
+    const context = await connecting;
     const continued = await continuation(context);
     if (continued !== undefined) progress(continued);
-    for (const { role, component, start: startPart } of PARTS) {
-      if (role !== undefined && !options.roles.has(role)) continue;
+    for (const { component, startPart } of await loading) {
       await startPart(component === undefined ? context : { ...context, log: log.with({ component }) });
     }
     health.checks.delete("process");
