@@ -75,6 +75,14 @@ export function isObject(json: Json | undefined): json is { [key: string]: Json 
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
+/** Whether two values are equal as JSON: in any order of members, and without those that are `undefined`. */
+export function isEqualJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((one, i) => isEqualJson(one, b[i]));
+  // A `number` may equal a `bigint`.
+  if (!isObject(a) || !isObject(b)) return a === b || a !== undefined && b !== undefined && toJson(a) === toJson(b);
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => isEqualJson(a[name], b[name]));
+}
+
 /** Parses JSON from UTF-8 bytes; `undefined` when it is malformed. */
 export function readJson(bytes: Uint8Array): Json | undefined {
   const text = fromUtf8(bytes);

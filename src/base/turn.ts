@@ -68,6 +68,16 @@ export interface Effect {
   readonly input: Json;
 }
 
+/**
+ * Cancels the open effects of that name that earlier turns or earlier actions requested; with `input` only those with an
+ * equal one. The signal of a running attempt aborts, no further attempt starts, and no outcome is applied. An outcome
+ * that was applied before stays; what an attempt did outside is not undone.
+ */
+export interface Cancel {
+  readonly name: string;
+  readonly input?: Json;
+}
+
 /** Applies `event` at time `at` (ms since 1970), also after a restart; replaces the reminder of that name. */
 export interface Remind {
   readonly name: string;
@@ -96,6 +106,7 @@ export interface Remove {
 export interface TurnParams {
   readonly reply: Reply;
   readonly effect: Effect;
+  readonly cancel: Cancel;
   readonly remind: Remind;
   readonly forget: Forget;
   readonly put: Put;
@@ -113,6 +124,7 @@ const asData = () => {};
 export const turnActions: { readonly [Name in keyof TurnParams]: (_: unknown, params: TurnParams[Name]) => void } = {
   reply: asData,
   effect: asData,
+  cancel: asData,
   remind: asData,
   forget: asData,
   put: asData,

@@ -29,7 +29,7 @@ export interface EffectContext {
   readonly id: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Aborts at the deadline, and when the entity moves to another worker. */
+  /** Aborts at the deadline, when the entity moves to another worker, and when the effect is cancelled. */
   readonly signal: AbortSignal;
   /** When this attempt times out, in milliseconds since 1970. */
   readonly deadline: number;

@@ -119,6 +119,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       measure.fenced.of().inc();
       placement.lost(partition, epoch);
     },
+    onCancelled: (entity, cancelled) => effects.cancel(entity, cancelled),
     onCommitted: (turn) => {
       turns++;
       events += turn.rows.transitions.length;

@@ -29,7 +29,10 @@ import type { Store } from "#src/store/store.ts";
 export interface AskOptions {
   /** Id of the command, random by default. A command repeated with the same id gets the first reply. */
   readonly commandId?: string;
-  /** How long the caller waits, in milliseconds; 10,000 by default. */
+  /**
+   * How long the caller waits, in milliseconds; 10,000 by default. A command whose turn has not begun by then is dropped:
+   * nothing is applied for a caller that is gone.
+   */
   readonly deadlineMs?: number;
   /** Cause, for logs and traces; by default the id of the HTTP request being served. */
   readonly cause?: string;

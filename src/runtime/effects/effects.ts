@@ -5,7 +5,8 @@
  */
 import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, refOf, type TraceRef, within } from "#src/base/trace.ts";
-import { type EffectEnd, effectId, type TurnItem } from "#src/runtime/turns/fold.ts";
+import type { Cancel } from "#src/base/turn.ts";
+import { type EffectEnd, effectId, isCancelled, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { type OpenEffect, postponeEffect } from "#src/runtime/effects/openRows.ts";
 import { effects as counted, effectSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
@@ -39,6 +40,8 @@ export interface Effects {
    * its row may have been read before the commit of its end.
    */
   resume(read: () => Promise<readonly OpenEffect[]>): Promise<void>;
+  /** Aborts and forgets effects of an entity that were cancelled. */
+  cancel(entity: EntityRef, cancelled: readonly Cancel[]): void;
   /** Aborts and forgets the effects of partitions that moved to another worker. */
   leave(partitions: ReadonlySet<number>): void;
   /** Number of effects that run or wait to run. */
@@ -53,12 +56,29 @@ export function backoffMs(failures: number): number {
   return Math.min(100 * 2 ** (failures - 1), 30_000) * (0.75 + Math.random() / 2);
 }
 
+/** Why a running attempt is aborted. */
+const CANCELLED = new Error("the effect was cancelled");
+const MOVED = new Error("the entity moved to another worker");
+
+/** What happened to effects while their rows were read. */
+interface Since {
+  readonly ended?: Set<string>;
+  readonly cancelled: [EntityRef, readonly Cancel[]][];
+}
+
+/** Whether an effect has ended or was cancelled. */
+function isOver(effect: OpenEffect, { ended, cancelled }: Since): boolean {
+  const { entity, n } = effect;
+  return ended?.has(effectId(entity, n)) === true ||
+    cancelled.some(([{ kind, id }, some]) => kind === entity.kind && id === entity.id && isCancelled(some, effect));
+}
+
 /** Creates the runner of effects. One function, because its parts share the queue and the effects in memory. */
 export function createEffects(options: EffectsOptions): Effects {
   const { store, kinds, epochOf, deliver, onStep, log } = options;
   const known = new Map<string, { effect: OpenEffect; lost: AbortController }>();
-  /** For each read of rows under way: the effects that have ended since it began. */
-  const reads = new Set<Set<string>>();
+  /** One for each read of rows under way. */
+  const reads = new Set<Since>();
   let queue: string[] = [];
   let running = 0;
 
@@ -74,7 +94,7 @@ export function createEffects(options: EffectsOptions): Effects {
       ).finally(() => {
         running--;
         if (known.get(key) === entry) known.delete(key);
-        for (const ended of reads) ended.add(key);
+        for (const { ended } of reads) ended?.add(key);
         pump();
       });
     }
@@ -90,23 +110,25 @@ export function createEffects(options: EffectsOptions): Effects {
     let event: Event | Unfinished | undefined;
     const span = effectSpan(effect);
     const begun = performance.now();
-    const ended = (outcome: "done" | "unfinished" | "failed" | "left") => {
+    const ended = (outcome: "done" | "unfinished" | "failed" | "left" | "cancelled") => {
       counted.of(entity.kind, effect.name, outcome).inc();
       effectSeconds.of(entity.kind, effect.name).since(begun);
-      endSpan(span, outcome === "failed" || outcome === "left" ? outcome : undefined);
+      endSpan(span, outcome === "done" || outcome === "unfinished" ? undefined : outcome);
     };
     try {
       event = await within(span, () => attempt(kind, effect, id, lost));
       ended(event instanceof Unfinished ? "unfinished" : "done");
     } catch (error) {
-      ended(lost.aborted ? "left" : "failed");
+      ended(!lost.aborted ? "failed" : lost.reason === CANCELLED ? "cancelled" : "left");
       if (!lost.aborted) await retryLater(effect, epoch, reason(error));
       return;
     }
     await onStep?.({ at: "after-effect", entity, causes: [id] });
     if (lost.aborted) return;
     if (event instanceof Unfinished) return await postponeEffect(store, effect, epoch, event.againMs, null);
-    const item: TurnItem | EffectEnd = event === undefined ? { from: "ended", n } : { from: "outcome", n, event };
+    const item: TurnItem | EffectEnd = event === undefined
+      ? { from: "ended", n }
+      : { from: "outcome", n, event, effect };
     if (!(await deliver(kind, entity, item, refOf(span))) && !lost.aborted) {
       await retryLater(effect, epoch, "the entity did not take the outcome");
     }
@@ -118,7 +140,7 @@ export function createEffects(options: EffectsOptions): Effects {
     const ms = options.attemptMs ?? 30_000;
     const ended = new AbortController();
     const timeout = setTimeout(() => ended.abort(new Error(`no outcome within ${ms} ms`)), ms);
-    const leave = () => ended.abort(new Error("the entity moved to another worker"));
+    const leave = () => ended.abort(lost.reason);
     lost.addEventListener("abort", leave, { once: true });
     try {
       const context = {
@@ -168,19 +190,27 @@ export function createEffects(options: EffectsOptions): Effects {
   return {
     start,
     resume: async (read) => {
-      const ended = new Set<string>();
-      reads.add(ended);
+      const since = { ended: new Set<string>(), cancelled: [] };
+      reads.add(since);
       try {
         const found = await read();
-        start(found.filter(({ entity, n }) => !ended.has(effectId(entity, n))));
+        start(found.filter((effect) => !isOver(effect, since)));
       } finally {
-        reads.delete(ended);
+        reads.delete(since);
+      }
+    },
+    cancel: (entity, cancelled) => {
+      for (const read of reads) read.cancelled.push([entity, cancelled]);
+      for (const [key, { effect, lost }] of known) {
+        if (!isOver(effect, { cancelled: [[entity, cancelled]] })) continue;
+        lost.abort(CANCELLED);
+        known.delete(key);
       }
     },
     leave: (partitions) => {
       for (const [key, { effect, lost }] of known) {
         if (!partitions.has(effect.partition)) continue;
-        lost.abort();
+        lost.abort(MOVED);
         known.delete(key);
       }
       queue = queue.filter((key) => known.has(key));

@@ -6,10 +6,10 @@
  * events after it are still applied.
  */
 import type { AnyMachineSnapshot } from "xstate";
-import { type Json, toJson } from "#src/base/json.ts";
+import { isEqualJson, type Json, toJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import type { Effect, Remind, Reply, Turn } from "#src/base/turn.ts";
+import type { Cancel, Effect, Remind, Reply, Turn } from "#src/base/turn.ts";
 import { contentOf } from "#src/runtime/events/content.ts";
 import type { Transition } from "#src/runtime/events/transition.ts";
 import {
@@ -30,7 +30,7 @@ export type TurnItem =
     | { readonly from: "command"; readonly id: string }
     | { readonly from: "input"; readonly seq: number }
     | { readonly from: "reminder"; readonly name: string; readonly n: number }
-    | { readonly from: "outcome"; readonly n: number }
+    | { readonly from: "outcome"; readonly n: number; readonly effect?: Effect }
   );
 
 /** The end of an effect without an outcome. */
@@ -85,6 +85,8 @@ export interface TurnRows {
   /** Replies to commands of earlier turns. */
   readonly answers: ReadonlyMap<string, Result<Json, Failure>>;
   readonly effects: readonly { readonly n: number; readonly name: string; readonly input: Json }[];
+  /** Cancels effects of earlier turns. */
+  readonly cancelled: readonly Cancel[];
   /** Effects that end with this turn. */
   readonly ended: readonly number[];
   /** The reminders that the turn changes, by name: set, or deleted (`undefined`). */
@@ -110,6 +112,13 @@ export function causeOf(entity: EntityRef, item: TurnItem | EffectEnd): string {
 /** `effect:<kind>/<id>:<n>`. */
 export function effectId(entity: EntityRef, n: number): string {
   return `effect:${entityKey(entity)}:${n}`;
+}
+
+/** Whether one of some cancellations applies to an effect. */
+export function isCancelled(cancelled: readonly Cancel[], effect: Effect): boolean {
+  return cancelled.some(({ name, input }) =>
+    name === effect.name && (input === undefined || isEqualJson(input, effect.input))
+  );
 }
 
 /** Applies items in order, at wall-clock time `at` (ms since 1970). */
@@ -143,6 +152,7 @@ function attempt(
       continue;
     }
     if (item.from === "reminder" && turn.supersedes(item.name)) continue;
+    if (item.from === "outcome" && turn.cancels(item.effect)) continue;
     if (item.from === "input") inputSeq = Math.max(inputSeq, item.seq);
     try {
       if (item.poison !== undefined) throw new Error(item.poison);
@@ -208,6 +218,7 @@ class TurnRowsBuilder {
     results: new Map(),
     answers: new Map(),
     effects: [],
+    cancelled: [],
     ended: [],
     reminders: new Map(),
     fired: [],
@@ -224,28 +235,33 @@ class TurnRowsBuilder {
 
   apply(item: TurnItem, version: number, from: string, to: string, actions: readonly Action[]): void {
     const replies: Reply[] = [];
-    const effects: typeof this.rows.effects = [];
+    let effects: typeof this.rows.effects = [];
+    const cancelled: Cancel[] = [];
     const reminders: [string, SetReminder | undefined][] = [];
     const rows: [string, OwnRow][] = [];
+    let n = version * PER_EVENT;
     for (const action of actions) {
-      const n = version * PER_EVENT + effects.length + reminders.length;
-      if (effects.length + reminders.length >= PER_EVENT) {
-        throw new Error(`more than ${PER_EVENT} effects and reminders`);
-      }
       if (isImmediateRaise(action)) continue;
       if (!isTurnAction(action)) throw new Error(`"${action.type}" is not an action of a turn`);
       const { type, params } = action;
       if (type === "reply") replies.push(params);
-      else if (type === "effect") effects.push({ n, ...this.effect(params) });
-      else if (type === "remind") reminders.push(this.reminder(params, n));
+      else if (type === "effect") effects.push({ n: n++, ...this.effect(params) });
+      else if (type === "cancel") {
+        effects = effects.filter((effect) => !isCancelled([params], effect));
+        cancelled.push(params);
+      } else if (type === "remind") reminders.push(this.reminder(params, n++));
       else if (type === "forget") reminders.push([params.name, undefined]);
       else if (type === "put") rows.push(this.row(params.table, params.row, false));
       else rows.push(this.row(params.table, params.key, true));
     }
-    if (effects.length + reminders.length > PER_EVENT) throw new Error(`more than ${PER_EVENT} effects and reminders`);
+    if (n > (version + 1) * PER_EVENT) throw new Error(`more than ${PER_EVENT} effects and reminders`);
     this.consume(item, "applied");
     if (item.from === "command") this.rows.results.set(item.id, undefined);
     for (const reply of replies) this.reply(item, reply);
+    if (cancelled.length > 0) {
+      this.rows.effects = this.rows.effects.filter((effect) => !isCancelled(cancelled, effect));
+      this.rows.cancelled.push(...cancelled);
+    }
     this.rows.effects.push(...effects);
     for (const [name, reminder] of reminders) this.rows.reminders.set(name, reminder);
     for (const [key, row] of rows) this.ownRows.set(key, row);
@@ -261,6 +277,11 @@ class TurnRowsBuilder {
   /** Whether an earlier event of this turn set, deleted or consumed the reminder of that name. */
   supersedes(name: string): boolean {
     return this.rows.reminders.has(name);
+  }
+
+  /** Whether an earlier event of this turn cancelled an effect of an earlier turn. */
+  cancels(effect: Effect | undefined): boolean {
+    return effect !== undefined && isCancelled(this.rows.cancelled, effect);
   }
 
   refuse(item: TurnItem, stateName: string): void {

@@ -56,6 +56,8 @@ export interface MailboxOptions {
     most: number,
   ) => Promise<readonly { seq: number; event: Event }[]>;
   readonly write: (turn: TurnWrite) => Promise<Verdict>;
+  /** Called when effects of an entity were cancelled, or may have been. */
+  readonly onCancelled: (entity: EntityRef, cancelled: TurnRows["cancelled"]) => void;
   /** Called after a commit and its replies, in the order of commits of each entity: publishes and starts effects. */
   readonly onCommitted: (turn: CommittedTurn) => void;
   /**
@@ -276,6 +278,9 @@ export class Mailbox {
       throw error;
     }
     endSpan(span, verdict.is === "written" ? undefined : verdict.is);
+    if (rows.cancelled.length > 0 && (verdict.is === "written" || verdict.is === "unknown")) {
+      options.onCancelled(this.entity, rows.cancelled);
+    }
     if (verdict.is === "written") {
       turnSeconds.of(this.kind.kind).since(start);
       this.state = rows.next;

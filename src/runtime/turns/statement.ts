@@ -275,11 +275,27 @@ function effects(sql: StatementBuilder, collect: Collect): void {
   }, (source) =>
     `insert into effect (kind, id, n, partition, name, input, next_attempt)
       select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now() from ${source}`);
-  if (collect((rows) => rows.ended).length === 0) return;
-  sql.write(
-    "ends",
-    `update effect f set done = true, error = null from ended x join w using (place)
+  const ended = collect((rows) => rows.ended).length > 0;
+  if (ended) {
+    sql.write(
+      "ends",
+      `update effect f set done = true, error = null from ended x join w using (place)
       where f.kind = w.kind and f.id = w.id and f.n = x.n`,
+    );
+  }
+  writeRows(
+    sql,
+    "cancelled",
+    collect((rows) => rows.cancelled),
+    {
+      name: ["text", ({ name }) => name],
+      input: ["text", ({ input }) => (input === undefined ? null : toJson(input))],
+    },
+    (source) =>
+      `update effect f set done = true, error = 'cancelled' from ${source}
+      where f.kind = w.kind and f.id = w.id and f.name = x.name and not f.done
+        and (x.input is null or f.input = x.input::jsonb)
+        ${ended ? "and not exists (select 1 from ended d where d.place = w.place and d.n = f.n)" : ""}`,
   );
 }
 

@@ -4,6 +4,7 @@ import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.t
 import { dehydrate, hydrate } from "#src/runtime/turns/machine.ts";
 import type { Event } from "#src/runtime/types.ts";
 import { accountKind } from "../../../support/runtime/account.ts";
+import { jobKind } from "../../../support/runtime/job.ts";
 
 const kind = accountKind(async () => undefined);
 const entity = { kind: "account", id: "a" };
@@ -84,6 +85,22 @@ describe("fold", () => {
     expect(once.next.snapshot!.context.woken).toBe(1);
     expect(once.fired).toEqual([{ name: "wake", n }]);
     expect(once.reminders.get("wake")).toBeUndefined();
+  });
+
+  test("cancels effects of earlier turns by rows, and those of the same turn by leaving them out", () => {
+    const job = jobKind(async () => undefined);
+    const run = (n: number) => command({ type: "RUN", key: "k", n });
+    const stop = (n?: number) => command({ type: "STOP", ...(n === undefined ? {} : { call: { n, key: "k" } }) });
+    const once = fold(job, entity, nothing, [run(1), run(2), stop(2), run(3)], 1);
+    expect(once.effects.map(({ input }) => input)).toEqual([{ key: "k", n: 1 }, { key: "k", n: 3 }]);
+    expect(new Set(once.effects.map(({ n }) => n)).size).toBe(2);
+    expect(once.cancelled).toEqual([{ name: "call", input: { n: 2, key: "k" } }]);
+    const [first, second] = once.effects.map(({ n, ...effect }): TurnItem => (
+      { from: "outcome", n, effect, event: { type: "DONE", n } }
+    ));
+    const both = fold(job, entity, once.next, [first!, stop(3), second!, stop()], 2);
+    expect([both.ended, both.cancelled.length]).toEqual([[once.effects[0]!.n], 2]);
+    expect(both.next.snapshot!.context.done).toEqual([once.effects[0]!.n]);
   });
 
   test("has the same result whether events come in one turn or in many, with a restore between", () => {

@@ -12,6 +12,7 @@ it("entities that no command, event or build used for a minute leave memory as o
     partitions: 1,
     epochOf: () => 1,
     onFenced: () => {},
+    onCancelled: () => {},
     load: () =>
       Promise.resolve({ state: { snapshot: {} as never, version: 1, inputSeq: 0 }, paused: false, unread: false }),
     readInputs: () => Promise.resolve([]),
