@@ -110,6 +110,20 @@ export interface OwnTable {
   readonly key: readonly string[];
 }
 
+/** What an attribute is computed from. */
+type AttributeView = Pick<ActorView, "state" | "context">;
+
+/**
+ * A value by which actors are listed (`findActors`): a pure function of the state after a turn. The turn writes it where
+ * it changes, and the first turn after a load writes all: an attribute that a new version adds is there from then on.
+ * `undefined` leaves the actor out. Of a text the first 200 characters count.
+ */
+export type Attribute =
+  | { readonly type: "text"; of(view: AttributeView): string | undefined }
+  | { readonly type: "number"; of(view: AttributeView): number | bigint | undefined }
+  /** In milliseconds since 1970. */
+  | { readonly type: "time"; of(view: AttributeView): number | undefined };
+
 /**
  * A kind of actor: a machine with the schemas of its events, its own tables, its effects and its builds.
  *
@@ -154,6 +168,8 @@ export interface ActorKind {
   /** What its events say to subscribers; without it, only states and causes. */
   readonly content?: KindContent;
   readonly tables?: { readonly [name: string]: OwnTable };
+  /** By name; an actor can be listed by them. */
+  readonly attributes?: { readonly [name: string]: Attribute };
   /**
    * Members of events, by type, that the history leaves out: large ones that a row of an own table has, and on which the
    * machine's state does not depend.

@@ -28,6 +28,9 @@ export const kindCounts = z.object({
   actors: z.int(),
   paused: z.int(),
   states: z.array(z.object({ state, actors: z.int() })).describe("States with at least one actor."),
+  attributes: z.record(z.string(), z.enum(["text", "number", "time"])).optional().describe(
+    "Types of the search attributes, by name; absent if the kind has none.",
+  ),
 }).meta({ id: "KindCounts" });
 export const kinds = z.object({ kinds: z.array(kindCounts) }).meta({ id: "Kinds" });
 
@@ -56,14 +59,26 @@ export const machine = z.object({
 }).meta({ id: "Machine" });
 
 /** Lists of actors. */
+const attributeText = text(200).optional();
 export const actorsQuery = {
   kind: kind.optional(),
+  attribute: text(64).optional().describe(
+    "A search attribute of the kind, which is required with it: lists only actors that have a value, in the order of the " +
+      "values.",
+  ),
+  equals: attributeText.describe("The value of the attribute. Times are ISO 8601 or milliseconds since 1970."),
+  from: attributeText.describe("The least value of the attribute."),
+  before: attributeText.describe("The values of the attribute end before this one."),
+  order: z.enum(["asc", "desc"]).optional().describe("Order of the attribute's values, `asc` by default."),
   state: state.optional(),
   paused: flag.optional(),
   q: text(200).optional().describe("Prefix of the id."),
   limit,
   after,
 };
+const attributes = z.record(z.string(), z.union([z.string(), z.number(), z.bigint()])).describe(
+  "Search attributes of the actor, by name; times are ISO 8601.",
+);
 export const actorLine = z.object({
   kind,
   id,
@@ -73,6 +88,7 @@ export const actorLine = z.object({
   changed: time,
   partition,
   owner,
+  attributes: attributes.optional().describe("Present in a list by an attribute."),
 }).meta({ id: "ActorLine" });
 export const actors = z.object({ actors: z.array(actorLine), next }).meta({ id: "Actors" });
 
@@ -99,6 +115,7 @@ export const actor = z.object({
   reminders: z.array(reminder),
   effects: z.array(openEffect).describe("Effects that are not completed."),
   unreadInputs: z.int(),
+  attributes: attributes.optional().describe("Absent if the kind has none."),
   partition,
   owner,
   epoch: z.int().describe("Ownership epoch: how many times the partition has changed its owner."),

@@ -5,10 +5,12 @@ import * as api from "#src/operators/api/operator.ts";
 import { page, readCursor } from "#src/operators/http/cursor.ts";
 import { describeHistory } from "#src/operators/http/history.ts";
 import type { Lookups } from "#src/operators/http/lookups.ts";
-import { knownSelection, unknownKind } from "#src/operators/http/selection.ts";
+import { badKind, knownSelection, unknownKind } from "#src/operators/http/selection.ts";
 import { answered, refusal } from "#src/operators/http/status.ts";
-import { endpoint } from "#src/http/route.ts";
+import { endpoint, type SchemaOutputs } from "#src/http/route.ts";
 import type { Control } from "#src/runtime/operations/control.ts";
+import type { AttributeValue, AttributeValues } from "#src/runtime/operations/attributes.ts";
+import { findActors, typeOf } from "#src/runtime/operations/findActors.ts";
 import { allowedIn } from "#src/runtime/operations/graph.ts";
 import { hasReminder, inspectActor, listActors, readHistory, readPaused } from "#src/runtime/operations/inspect.ts";
 import { readPast } from "#src/runtime/operations/past.ts";
@@ -23,10 +25,16 @@ export interface ActorEndpoints {
 }
 
 /** What this service needs of a kind. */
-export type OperatorKind = Pick<ActorKind, "kind" | "ids" | "version" | "machine" | "content" | "migrate">;
+export type OperatorKind = Pick<
+  ActorKind,
+  "kind" | "ids" | "version" | "machine" | "content" | "migrate" | "attributes"
+>;
 
 const entityPlace = z.object(api.actorPath);
 const versionPlace = z.int().min(0);
+const attributePlace = z.object({ value: z.string(), id: api.actorPath.id });
+/** A number of an attribute, which PostgreSQL compares exactly. */
+const NUMBER = /^-?\d{1,30}(\.\d{1,30})?$/;
 const NOTHING: ReturnType<typeof allowedIn> = { events: [], intents: [] };
 const UNKNOWN = { 404: "`actor_unknown`: the actor has never applied an event; `kind_unknown`" };
 
@@ -42,14 +50,67 @@ async function known({ store, kinds }: Pick<ActorEndpoints, "store" | "kinds">, 
   return row;
 }
 
+type ActorsQuery = SchemaOutputs<typeof api.actorsQuery>;
+
+/** A page of actors by an attribute. */
+async function byAttribute(store: Store, kinds: ActorEndpoints["kinds"], attribute: string, query: ActorsQuery) {
+  const { state, paused, q, order, limit, after } = query;
+  const bad = (message: string, details?: unknown) => refusal({ code: "bad_attribute", message, details });
+  if (query.kind === undefined || q !== undefined) throw bad("A list by an attribute needs a kind, and no q.");
+  const kind = kinds.get(query.kind);
+  if (kind === undefined) throw badKind(query.kind, kinds.values());
+  const type = typeOf(kind, attribute);
+  if (type === undefined) {
+    const attributes = Object.keys(kind.attributes ?? {}).sort();
+    throw bad(`A ${kind.kind} has no attribute ${attribute}. It has ${attributes.join(", ") || "none"}.`, {
+      attributes,
+    });
+  }
+  const valueOf = (name: "equals" | "from" | "before"): AttributeValue | undefined => {
+    const text = query[name];
+    if (text === undefined || type === "text") return text;
+    if (NUMBER.test(text)) return text;
+    const time = type === "time" ? Date.parse(text) : NaN;
+    if (Number.isNaN(time)) throw bad(`${name} is no ${type}.`);
+    return time;
+  };
+  const place = readCursor(after, attributePlace);
+  if (place !== undefined && type !== "text" && !NUMBER.test(place.value)) throw bad("after is not of this list.");
+  const rows = await findActors(store, {
+    kind,
+    where: [{ attribute, equals: valueOf("equals"), from: valueOf("from"), before: valueOf("before") }],
+    state,
+    paused,
+    descending: order === "desc",
+    after: place,
+    limit,
+  });
+  return {
+    actors: rows.map(({ place: _, attributes, ...row }) => ({ ...row, attributes: shownAttributes(kind, attributes) })),
+    next: page(rows, limit, ({ place: { value, id } }) => ({ value, id })),
+  };
+}
+
+/** Attributes as readers see them. */
+function shownAttributes(kind: OperatorKind | undefined, attributes: AttributeValues): AttributeValues {
+  const shown = (name: string, value: AttributeValue) =>
+    kind !== undefined && typeOf(kind, name) === "time" ? new Date(Number(value)).toISOString() : value;
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, shown(name, value)]));
+}
+
 /** Adds `/actors`, `/actors/{kind}/{id}`, its history and its earlier states. */
 export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index }: ActorEndpoints): void {
   endpoint(app, "get", "/actors", {
     summary: "Actors by kind and id",
     query: api.actorsQuery,
     answer: api.actors,
-    refusals: { 400: "`bad_request`, `bad_cursor`, `bad_kind`, `bad_state`" },
-  }, async ({ query: { kind, state, paused, q, limit, after } }) => {
+    refusals: { 400: "`bad_request`, `bad_cursor`, `bad_kind`, `bad_state`, `bad_attribute`" },
+  }, async ({ query }) => {
+    if (query.attribute !== undefined) return await byAttribute(store, kinds, query.attribute, query);
+    const { kind, state, paused, q, limit, after } = query;
+    if ([query.equals, query.from, query.before, query.order].some((value) => value !== undefined)) {
+      throw refusal({ code: "bad_attribute", message: "equals, from, before and order need an attribute." });
+    }
     const place = readCursor(after, entityPlace);
     const rows = await listActors(store, { kind, state, paused, prefix: q }, place, limit);
     // Actors of another version's kinds and states are found as well.
@@ -69,10 +130,12 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
   }, async ({ params: entity }) => {
     const [found, mailbox] = await Promise.all([inspectActor(store, entity), control.look(entity)]);
     if (found === undefined) throw unknown(kinds, entity);
-    const { value, done, ...rest } = found;
-    const machine = kinds.get(entity.kind)?.machine;
+    const { value, done, attributes, ...rest } = found;
+    const kind = kinds.get(entity.kind);
+    const machine = kind?.machine;
     const { events, intents } = machine === undefined || done ? NOTHING : allowedIn(machine, value);
-    return { entity, ...rest, allowed: events, intents, mailbox: mailbox ?? null };
+    const shown = Object.keys(attributes).length > 0 ? { attributes: shownAttributes(kind, attributes) } : {};
+    return { entity, ...rest, ...shown, allowed: events, intents, mailbox: mailbox ?? null };
   });
 
   endpoint(app, "get", "/actors/:kind/:id/history", {

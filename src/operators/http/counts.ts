@@ -13,7 +13,7 @@ import type { Store } from "#src/store/store.ts";
 
 export interface CountEndpoints {
   readonly store: Store;
-  readonly kinds: ReadonlyMap<string, Pick<ActorKind, "kind" | "version" | "machine">>;
+  readonly kinds: ReadonlyMap<string, Pick<ActorKind, "kind" | "version" | "machine" | "attributes">>;
   readonly letters: Pick<DeadLetters, "count">;
   readonly places: Places;
 }
@@ -33,7 +33,10 @@ export function countEndpoints(
     const names = [...new Set([...kinds.keys(), ...counted.keys()])].sort();
     return names.map((kind) => {
       const { actors = 0, paused = 0, states = [] } = counted.get(kind) ?? {};
-      return { kind, machineVersion: kinds.get(kind)?.version ?? null, actors, paused, states };
+      const known = kinds.get(kind);
+      const attributes = known?.attributes &&
+        Object.fromEntries(Object.entries(known.attributes).map(([name, { type }]) => [name, type]));
+      return { kind, machineVersion: known?.version ?? null, actors, paused, states, attributes };
     });
   }, SPARED);
   const deadLetters = memo(FRESH_MS, () => letters.count(), SPARED);

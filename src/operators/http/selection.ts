@@ -34,15 +34,18 @@ export function unknownKind(kind: string, kinds: Iterable<Pick<SelectableKind, "
   return refusal({ code: "kind_unknown", ...unknown("kind", kind, "kinds", [...kinds].map((one) => one.kind)) });
 }
 
+/** The refusal of a selection that names a kind which does not exist: 400 `bad_kind` with the known ones. */
+export function badKind(kind: string, kinds: Iterable<Pick<SelectableKind, "kind">>): Error {
+  return refusal({ code: "bad_kind", ...unknown("kind", kind, "kinds", [...kinds].map((one) => one.kind)) });
+}
+
 /**
  * Refuses a selection that can match nothing. @throws HttpFailure 400 `bad_kind`, `bad_transition`, `bad_state` with
  * the known names, `bad_id`
  */
 export function knownSelection({ kind, id, transition, state }: Selection, all: Iterable<SelectableKind>): void {
   const kinds = [...all].filter((one) => kind === undefined || one.kind === kind);
-  if (kind !== undefined && kinds.length === 0) {
-    throw refusal({ code: "bad_kind", ...unknown("kind", kind, "kinds", [...all].map((one) => one.kind)) });
-  }
+  if (kind !== undefined && kinds.length === 0) throw badKind(kind, all);
   const of = kind === undefined ? "" : ` of ${kind}`;
   if (transition !== undefined) {
     const names = kinds.flatMap(transitionsOf);

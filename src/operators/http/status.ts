@@ -3,6 +3,7 @@ import { answeredBy, refusalOf } from "#src/http/errors.ts";
 
 /** A failure as what is thrown to answer with it. */
 export const refusal = refusalOf({
+  bad_attribute: 400,
   bad_cursor: 400,
   bad_id: 400,
   bad_kind: 400,

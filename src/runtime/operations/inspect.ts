@@ -3,6 +3,12 @@
  * page.
  */
 import type { Json } from "#src/base/json.ts";
+import {
+  attributesIn,
+  attributesQuery,
+  type AttributeValues,
+  type StoredAttributes,
+} from "#src/runtime/operations/attributes.ts";
 import type { TransitionRow } from "#src/runtime/events/transition.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";
@@ -144,6 +150,8 @@ export interface ActorDetail {
     readonly error: string | null;
   }[];
   readonly unreadInputs: number;
+  /** Its search attributes by name; a time in milliseconds since 1970. */
+  readonly attributes: AttributeValues;
 }
 
 /** Most effects and reminders of one actor. */
@@ -163,10 +171,12 @@ export async function inspectActor(store: Store, { kind, id }: EntityRef): Promi
     owner: string | null;
     epoch: bigint | null;
     unread: number;
+    attributes: StoredAttributes | null;
   }[]>`
     select a.machine_version, a.snapshot, a.version, a.input_seq, a.paused, a.changed, a.partition, p.owner, p.epoch,
       (select count(*)::int from input_log i
-        where not i.read and i.partition = a.partition and i.kind = a.kind and i.id = a.id) as unread
+        where not i.read and i.partition = a.partition and i.kind = a.kind and i.id = a.id) as unread,
+      ${attributesQuery(sql)} as attributes
     from actor a left join partition p on p.id = a.partition where a.kind = ${kind} and a.id = ${id}`;
   const [[row], reminders, effects] = await Promise.all([
     actor,
@@ -194,6 +204,7 @@ export async function inspectActor(store: Store, { kind, id }: EntityRef): Promi
     reminders,
     effects: effects.map(({ n, next_attempt: nextAttempt, ...rest }) => ({ n: Number(n), nextAttempt, ...rest })),
     unreadInputs: row.unread,
+    attributes: attributesIn(row.attributes),
   };
 }
 

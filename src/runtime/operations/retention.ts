@@ -178,7 +178,8 @@ async function pruneActors(
     await sql`
       with gone as (select * from unnest(${sql.array(gone.map(({ kind }) => kind))}::text[],
           ${sql.array(gone.map(({ id }) => id))}::text[]) as x(kind, id)),
-        snapshots as (delete from actor_snapshot s using gone g where s.kind = g.kind and s.id = g.id)
+        snapshots as (delete from actor_snapshot s using gone g where s.kind = g.kind and s.id = g.id),
+        attributes as (delete from actor_attribute t using gone g where t.kind = g.kind and t.id = g.id)
       delete from actor a using gone g where a.kind = g.kind and a.id = g.id`;
     slices.push({ deleted: gone.length, last: due.length < SLICE ? undefined : due.at(-1) });
   });

@@ -10,6 +10,12 @@ import { isEqualJson, type Json, toJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Cancel, Effect, Remind, Reply, Turn } from "#src/base/turn.ts";
+import {
+  type AttributeRow,
+  type AttributeRows,
+  attributesOf,
+  changedAttributes,
+} from "#src/runtime/turns/attributes.ts";
 import { contentOf } from "#src/runtime/events/content.ts";
 import type { Transition } from "#src/runtime/events/transition.ts";
 import {
@@ -45,6 +51,8 @@ export interface EntityState {
   readonly snapshot: AnyMachineSnapshot | undefined;
   readonly version: number;
   readonly inputSeq: number;
+  /** As they are stored; `undefined` when that is unknown, or the kind has none. */
+  readonly attributes?: AttributeRows | undefined;
 }
 
 /**
@@ -95,6 +103,8 @@ export interface TurnRows {
   readonly fired: readonly { readonly name: string; readonly n: number }[];
   readonly inputs: readonly { readonly seq: number; readonly outcome: "applied" | "skipped" | "failed" }[];
   readonly ownRows: readonly OwnRow[];
+  /** The attributes that the turn changes. */
+  readonly attributes: readonly AttributeRow[];
   readonly failed: readonly FailedEvent[];
 }
 
@@ -129,8 +139,8 @@ export function fold(
   items: readonly (TurnItem | EffectEnd)[],
   at: number,
 ): TurnRows {
-  // If the last snapshot cannot be stored, it is checked after each event, so that only the event that breaks it is
-  // refused.
+  // If the last snapshot or its attributes cannot be stored, they are checked after each event, so that only the event
+  // that breaks them is refused.
   const rows = attempt(kind, entity, state, items, at, false) ?? attempt(kind, entity, state, items, at, true);
   if (rows === undefined) throw new Error("the snapshot of a turn cannot be stored");
   return rows;
@@ -144,7 +154,7 @@ function attempt(
   at: number,
   careful: boolean,
 ): TurnRows | undefined {
-  let { snapshot, version, inputSeq } = state;
+  let { snapshot, version, inputSeq, attributes } = state;
   const turn = new TurnRowsBuilder(kind, entity, at);
   for (const item of items) {
     if (item.from === "ended") {
@@ -164,7 +174,10 @@ function attempt(
       }
       const [next, actions] = stepMachine(kind.machine, current, event);
       if (next.status === "error") throw next.error;
-      if (careful) dehydrate(kind.machine, next);
+      if (careful) {
+        dehydrate(kind.machine, next);
+        attributesOf(kind, next);
+      }
       turn.apply(item, version + 1, stateName(current.value), stateName(next.value), [...entered, ...actions]);
       snapshot = next;
       version++;
@@ -176,12 +189,14 @@ function attempt(
   if (snapshot !== undefined && version > state.version) {
     try {
       text = dehydrate(kind.machine, snapshot);
+      attributes = attributesOf(kind, snapshot);
     } catch (error) {
       if (careful) throw error;
       return undefined;
     }
   }
-  return turn.finish({ snapshot, version, inputSeq }, text);
+  const changed = attributes === state.attributes ? [] : changedAttributes(state.attributes, attributes);
+  return turn.finish({ snapshot, version, inputSeq, attributes }, text, changed);
 }
 
 /** Whether XState has carried out an action already: an event that the machine raised for itself. */
@@ -204,8 +219,8 @@ function logged({ unlogged }: ActorKind, event: Event): Event {
 
 /** The lists and maps of `TurnRows` that are filled event by event. */
 type Filling = {
-  [Name in Exclude<keyof TurnRows, "next" | "text" | "ownRows">]: TurnRows[Name] extends ReadonlyMap<infer K, infer V>
-    ? Map<K, V>
+  [Name in Exclude<keyof TurnRows, "next" | "text" | "ownRows" | "attributes">]: TurnRows[Name] extends
+    ReadonlyMap<infer K, infer V> ? Map<K, V>
     : TurnRows[Name] extends readonly (infer Row)[] ? Row[]
     : never;
 };
@@ -298,8 +313,8 @@ class TurnRowsBuilder {
     this.rows.results.set(item.id, fail("failed", `${item.event.type} failed and is a dead letter: ${error}`));
   }
 
-  finish(next: EntityState, text: string | undefined): TurnRows {
-    return { ...this.rows, ownRows: [...this.ownRows.values()], next, text };
+  finish(next: EntityState, text: string | undefined, attributes: readonly AttributeRow[]): TurnRows {
+    return { ...this.rows, ownRows: [...this.ownRows.values()], next, text, attributes };
   }
 
   /** Ends an effect. */

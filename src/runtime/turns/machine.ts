@@ -68,6 +68,9 @@ export function kindFaults(kind: ActorKind): string[] {
   for (const [name, table] of Object.entries(kind.tables ?? {})) {
     if (table.key.length === 0) faults.push(`The table "${name}" has no key.`);
   }
+  for (const name of Object.keys(kind.attributes ?? {})) {
+    if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name)) faults.push(`The attribute "${name}" is not a name.`);
+  }
   return faults;
 }
 

@@ -92,6 +92,7 @@ export function turnStatement(turns: readonly TurnWrite[]): { text: string; para
   inputs(sql, collect);
   deadLetters(sql, collect);
   writeOwnRows(sql, collect((rows) => rows.ownRows));
+  attributes(sql, collect);
   const list = (name: string) =>
     `${skipped.includes(name) ? `(select json_agg(s) from ${name} s)` : "null::json"} as ${name}`;
   const text = sql.select([
@@ -352,4 +353,28 @@ function deadLetters(sql: StatementBuilder, collect: Collect): void {
   }, (source) =>
     `insert into dead_letter (kind, id, source, cause, event, error)
       select w.kind, w.id, x.source, x.cause, x.event::json, x.error from ${source}`);
+}
+
+/** Attributes without a value are deleted. */
+function attributes(sql: StatementBuilder, collect: Collect): void {
+  const rows = collect((rows) => rows.attributes);
+  if (rows.length === 0) return;
+  const isGone = ([, { text, number }]: Placed<TurnRows["attributes"][number]>) => text === null && number === null;
+  const name = { name: ["text", ({ name }: TurnRows["attributes"][number]) => name] } as const;
+  writeRows(sql, "attributes", rows.filter((row) => !isGone(row)), {
+    ...name,
+    text: ["text", ({ text }) => text],
+    number: ["text", ({ number }) => number],
+  }, (source) =>
+    `insert into actor_attribute (kind, id, name, text, number)
+      select w.kind, w.id, x.name, x.text, x.number::numeric from ${source}
+      on conflict (kind, id, name) do update set text = excluded.text, number = excluded.number`);
+  writeRows(
+    sql,
+    "attributes_gone",
+    rows.filter(isGone),
+    name,
+    (source) =>
+      `delete from actor_attribute a using ${source} where a.kind = w.kind and a.id = w.id and a.name = x.name`,
+  );
 }
