@@ -78,6 +78,11 @@ export const effectSeconds = metrics.histogram("arbor_effect_seconds", "Duration
   "kind",
   "effect",
 ]);
+export const effectWaitSeconds = metrics.histogram(
+  "arbor_effect_wait_seconds",
+  "Time that an attempt waited in the queue of its limit, from the request of the effect, in seconds.",
+  ["kind", "effect"],
+);
 export const effectsRunning = metrics.gauge(
   "arbor_effects_running",
   "Effects that are running or queued in this process.",

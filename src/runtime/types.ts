@@ -110,6 +110,19 @@ export interface OwnTable {
   readonly key: readonly string[];
 }
 
+/**
+ * Limits the attempts of an effect over all workers: those with equal keys wait for each other, in the order in which
+ * they were requested. At least one of `atOnce` and `rate` is there.
+ */
+export interface EffectLimit {
+  /** At most 200 characters; without it all effects of the name share the limit. */
+  key?(input: Json, entity: EntityRef): string;
+  /** Most attempts at the same time. A slice that returns `Unfinished` keeps its place until the next one. */
+  readonly atOnce?: number;
+  /** At most `count` attempts, 1,000 or fewer, start within any `perMs` milliseconds. Further slices are not counted. */
+  readonly rate?: { readonly count: number; readonly perMs: number };
+}
+
 /** What an attribute is computed from. */
 type AttributeView = Pick<ActorView, "state" | "context">;
 
@@ -176,6 +189,8 @@ export interface ActorKind {
    */
   readonly unlogged?: { readonly [type: string]: readonly string[] };
   readonly effects?: { readonly [name: string]: EffectRun };
+  /** By the name of the effect. */
+  readonly limits?: { readonly [effect: string]: EffectLimit };
   readonly builds?: { readonly [name: string]: Build };
   /** Converts a persisted snapshot of the older machine version `from` to this version. */
   migrate?(snapshot: Json, from: number): Json;

@@ -138,6 +138,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     deliver: (kind, entity, item, trace) => mailboxes.deliver(kind, entity, item, trace),
     onStep,
     log,
+    limits: { bus, worker: options.id },
     ...(options.effectMs === undefined ? {} : { attemptMs: options.effectMs }),
   });
   const sweeper = createSweeper({
@@ -238,6 +239,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     state,
     stop: async () => {
       const swept = sweeper.stop();
+      effects.stop();
       const left = placement.stop();
       // After the partitions are no longer served here.
       stopping.abort();

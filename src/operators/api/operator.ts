@@ -254,8 +254,9 @@ export const lags = z.object({
   effects: z.object({
     open: z.int(),
     failing: z.int(),
+    queued: z.int().describe("Those of them in the queues of limits."),
     oldestMs: ms.nullable().describe(
-      "How long the most overdue effect has been due, in milliseconds; null if no effect is open.",
+      "How long the most overdue effect outside of the queues has been due, in milliseconds; null if there is none.",
     ),
   }),
   reminders: z.object({
@@ -265,6 +266,26 @@ export const lags = z.object({
   }),
   follower: z.object({ slot: z.int(), tipSlot: z.int(), height: z.int(), tipHeight: z.int() }),
 }).meta({ id: "Lags", description: "Backlogs. Counts are capped at 100000." });
+
+/** Limits of effects. */
+export const limitsQuery = { kind: kind.optional(), limit };
+export const limits = z.object({
+  limits: z.array(z.object({
+    kind,
+    effect: z.string(),
+    key: z.string().describe("Effects with equal keys share the limit."),
+    atOnce: z.int().nullable().describe("Most attempts at the same time; null without such a limit."),
+    rate: z.object({ count: z.int(), perMs: ms }).nullable().describe(
+      "Most attempts that start within an interval; null without such a limit.",
+    ),
+    waiting: z.int().describe("Effects that wait, also for their next attempt or because their actor is paused."),
+    since: time.nullable().describe("When the first of them was requested; null if none waits."),
+    next: z.array(id).describe("The first actors in the queue, at most 20."),
+    running: z.array(z.object({ id, n: z.int(), since: time, worker: z.string() })).describe(
+      "Effects that have a slot, at most 20.",
+    ),
+  })),
+}).meta({ id: "Limits", description: "Queues with effects, the longest first." });
 
 /** The streams of transitions. */
 export const rebuildBody = z.object({

@@ -27,7 +27,7 @@ export interface ActorEndpoints {
 /** What this service needs of a kind. */
 export type OperatorKind = Pick<
   ActorKind,
-  "kind" | "ids" | "version" | "machine" | "content" | "migrate" | "attributes"
+  "kind" | "ids" | "version" | "machine" | "content" | "migrate" | "attributes" | "limits"
 >;
 
 const entityPlace = z.object(api.actorPath);

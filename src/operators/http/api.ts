@@ -38,7 +38,7 @@ export function operatorApi(
     const known = new Map(kinds.map((kind) => [kind.kind, kind]));
     const control = createControl({ store, bus, log });
     const letters = createDeadLetters({ store, ask, control });
-    const places = placeEndpoints(app, { store, bus, control, aliveMs });
+    const places = placeEndpoints(app, { store, bus, control, kinds: known, aliveMs });
     const { paused } = countEndpoints(app, { store, kinds: known, letters, places });
     actorEndpoints(app, { store, kinds: known, control, index });
     actorControlEndpoints(app, { store, kinds: known, control });

@@ -25,6 +25,7 @@ const rows = {
   ),
   open: gauge("arbor_effects_open", "Effects that are not completed."),
   failing: gauge("arbor_effects_failing", "Effects that failed and will be retried."),
+  queued: gauge("arbor_effects_queued", "Effects in the queues of limits, those that run included."),
   openAge: gauge("arbor_effects_oldest_seconds", "How long the most overdue effect has been due, in seconds."),
   pending: gauge("arbor_reminders_pending", "Reminders that have not fired."),
   overdue: gauge("arbor_reminders_overdue", "Reminders that are overdue."),
@@ -54,6 +55,7 @@ function setRows([backlog, troubles, cursor]: Rows): void {
   rows.unreadAge.set((inputs.oldestMs ?? 0) / 1_000);
   rows.open.set(effects.open);
   rows.failing.set(effects.failing);
+  rows.queued.set(effects.queued);
   rows.openAge.set((effects.oldestMs ?? 0) / 1_000);
   rows.pending.set(reminders.pending);
   rows.overdue.set(reminders.overdue);

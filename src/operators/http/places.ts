@@ -16,13 +16,16 @@ import {
   readWorkers,
 } from "#src/runtime/operations/counts.ts";
 import type { Control } from "#src/runtime/operations/control.ts";
+import { readLimitQueues } from "#src/runtime/operations/limits.ts";
 import { movePartition } from "#src/runtime/placement/movePartition.ts";
+import type { ActorKind } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
 
 export interface PlaceOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly control: Pick<Control, "states">;
+  readonly kinds: ReadonlyMap<string, Pick<ActorKind, "limits">>;
   /** After so many milliseconds without a sign of life a worker counts as dead. */
   readonly aliveMs: number;
 }
@@ -48,7 +51,7 @@ const SPARED = 10;
 const ASKED_MS = 60_000;
 
 /** Workers as the rows and their own answers describe them. */
-async function readWorkerLines({ store, control, aliveMs }: Omit<PlaceOptions, "bus">) {
+async function readWorkerLines({ store, control, aliveMs }: Omit<PlaceOptions, "bus" | "kinds">) {
   const rows = await readWorkers(store);
   const states = await control.states(rows.filter(({ ageMs }) => ageMs < ASKED_MS).map(({ id }) => id));
   return rows.map(({ ageMs, ...row }) => {
@@ -60,8 +63,8 @@ async function readWorkerLines({ store, control, aliveMs }: Omit<PlaceOptions, "
   });
 }
 
-/** Adds `/workers`, `/partitions`, `/leases`, `/lags` and the paths below. */
-export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs }: PlaceOptions): Places {
+/** Adds `/workers`, `/partitions`, `/leases`, `/limits`, `/lags` and the paths below. */
+export function placeEndpoints(app: OpenAPIHono, { store, bus, control, kinds, aliveMs }: PlaceOptions): Places {
   const workers = memo(FRESH_MS, () => readWorkerLines({ store, control, aliveMs }));
   const lags = memo(FRESH_MS, async () => {
     const [backlog, { at, networkTip }] = await Promise.all([readBacklog(store), readCursor(store.sql)]);
@@ -100,6 +103,17 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, aliveMs 
     summary: "Named leases: tasks that run in one process at a time",
     answer: api.leases,
   }, async () => ({ leases: await readLeases(store) }));
+
+  endpoint(app, "get", "/limits", {
+    summary: "Limits of effects, with what runs and what waits",
+    query: api.limitsQuery,
+    answer: api.limits,
+  }, async ({ query }) => ({
+    limits: (await readLimitQueues(store, query)).map((queue) => {
+      const { atOnce = null, rate = null } = kinds.get(queue.kind)?.limits?.[queue.effect] ?? {};
+      return { ...queue, atOnce, rate };
+    }),
+  }));
 
   endpoint(app, "get", "/lags", {
     summary: "Backlogs and their ages",

@@ -8,6 +8,7 @@ import { endSpan, refOf, type TraceRef, within } from "#src/base/trace.ts";
 import type { Cancel } from "#src/base/turn.ts";
 import { type EffectEnd, effectId, isCancelled, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { type OpenEffect, postponeEffect } from "#src/runtime/effects/openRows.ts";
+import { createLimits, type LimitsOptions } from "#src/runtime/effects/limits.ts";
 import { effects as counted, effectSeconds } from "#src/runtime/metrics.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { effectSpan } from "#src/runtime/spans.ts";
@@ -26,6 +27,8 @@ export interface EffectsOptions {
   ) => Promise<boolean>;
   readonly onStep?: ((step: WorkerStage) => void | Promise<void>) | undefined;
   readonly log: Log;
+  /** Without it no effect is limited. */
+  readonly limits?: Pick<LimitsOptions, "bus" | "worker">;
   /** Timeout of one attempt, in milliseconds; 30,000 by default. */
   readonly attemptMs?: number;
   /** Most effects that run at the same time, 64 by default. */
@@ -44,7 +47,11 @@ export interface Effects {
   cancel(entity: EntityRef, cancelled: readonly Cancel[]): void;
   /** Aborts and forgets the effects of partitions that moved to another worker. */
   leave(partitions: ReadonlySet<number>): void;
-  /** Number of effects that run or wait to run. */
+  /** Starts effects that wait for a slot in some partitions; `all`: they are all that this worker serves. */
+  resumeQueued(partitions: readonly number[], all: boolean): Promise<void>;
+  /** Starts no further effects that wait for a slot. */
+  stop(): void;
+  /** Number of effects that run or wait to run in this process. */
   count(): number;
 }
 
@@ -79,6 +86,8 @@ export function createEffects(options: EffectsOptions): Effects {
   const known = new Map<string, { effect: OpenEffect; lost: AbortController }>();
   /** One for each read of rows under way. */
   const reads = new Set<Since>();
+  /** When effects with a slot are attempted again, in milliseconds. */
+  const again = new WeakMap<OpenEffect, number>();
   let queue: string[] = [];
   let running = 0;
 
@@ -95,6 +104,9 @@ export function createEffects(options: EffectsOptions): Effects {
         running--;
         if (known.get(key) === entry) known.delete(key);
         for (const { ended } of reads) ended?.add(key);
+        const { effect } = entry;
+        // Without an epoch it has not run.
+        if (effect.held === true && epochOf(effect.partition) !== undefined) limits?.ended(effect, again.get(effect));
         pump();
       });
     }
@@ -125,7 +137,7 @@ export function createEffects(options: EffectsOptions): Effects {
     }
     await onStep?.({ at: "after-effect", entity, causes: [id] });
     if (lost.aborted) return;
-    if (event instanceof Unfinished) return await postponeEffect(store, effect, epoch, event.againMs, null);
+    if (event instanceof Unfinished) return await postpone(effect, epoch, event.againMs, null);
     const item: TurnItem | EffectEnd = event === undefined
       ? { from: "ended", n }
       : { from: "outcome", n, event, effect };
@@ -173,13 +185,18 @@ export function createEffects(options: EffectsOptions): Effects {
       attempts,
       reason: why,
     });
-    await postponeEffect(store, effect, epoch, backoffMs(attempts + 1), why.replaceAll("\0", ""));
+    await postpone(effect, epoch, backoffMs(attempts + 1), why.replaceAll("\0", ""));
+  };
+
+  const postpone = async (effect: OpenEffect, epoch: number, ms: number, error: string | null) => {
+    if (effect.held === true) again.set(effect, ms);
+    await postponeEffect(store, effect, epoch, ms, error);
   };
 
   const start: Effects["start"] = (effects) => {
     for (const effect of effects) {
       const key = effectId(effect.entity, effect.n);
-      if (known.has(key)) continue;
+      if (known.has(key) || limits?.holds(effect) === true) continue;
       if (known.size >= QUEUED) break;
       known.set(key, { effect, lost: new AbortController() });
       queue.push(key);
@@ -187,18 +204,23 @@ export function createEffects(options: EffectsOptions): Effects {
     pump();
   };
 
+  const resume: Effects["resume"] = async (read) => {
+    const since = { ended: new Set<string>(), cancelled: [] };
+    reads.add(since);
+    try {
+      const found = await read();
+      start(found.filter((effect) => !isOver(effect, since)));
+    } finally {
+      reads.delete(since);
+    }
+  };
+  const limits = options.limits && createLimits({ ...options.limits, store, kinds, epochOf, log, start: resume });
+
   return {
     start,
-    resume: async (read) => {
-      const since = { ended: new Set<string>(), cancelled: [] };
-      reads.add(since);
-      try {
-        const found = await read();
-        start(found.filter((effect) => !isOver(effect, since)));
-      } finally {
-        reads.delete(since);
-      }
-    },
+    resume,
+    resumeQueued: async (partitions, all) => await limits?.sweep(partitions, all),
+    stop: () => limits?.stop(),
     cancel: (entity, cancelled) => {
       for (const read of reads) read.cancelled.push([entity, cancelled]);
       for (const [key, { effect, lost }] of known) {

@@ -14,6 +14,10 @@ export interface OpenEffect {
   readonly input: Json;
   /** Number of failed attempts so far. */
   readonly attempts: number;
+  /** The key of its limit, where its kind limits it. */
+  readonly key?: string;
+  /** Whether it has a slot of that key. */
+  readonly held?: true;
   /** The span of the turn that requested it, when that turn was just committed. */
   readonly trace?: TraceRef | undefined;
 }
@@ -71,7 +75,7 @@ interface EffectRow extends EntityRef {
   readonly attempts: number;
 }
 
-/** Open effects of some partitions that are due, the earliest first. */
+/** Open effects of some partitions that are due, the earliest first, without those in the queues of limits. */
 export async function readDueEffects(
   { sql }: Store,
   partitions: readonly number[],
@@ -79,7 +83,7 @@ export async function readDueEffects(
 ): Promise<OpenEffect[]> {
   const rows = await sql<EffectRow[]>`
     select kind, id, partition, n, name, input, attempts from effect f
-    where not done and partition = any(${[...partitions]}::int[])
+    where not done and not queued and partition = any(${[...partitions]}::int[])
       and next_attempt <= now()
       and not exists (select 1 from actor a where a.kind = f.kind and a.id = f.id and a.paused)
     order by next_attempt limit ${most}`;
@@ -88,7 +92,7 @@ export async function readDueEffects(
 
 /**
  * Sets the next attempt of an effect in `ms` milliseconds, unless another worker owns the partition: after a failure
- * with its `error`, after a slice without one. Failures are counted by the minute.
+ * with its `error`, after a slice without one. A failure frees its slot. Failures are counted by the minute.
  */
 export async function postponeEffect(
   { sql }: Store,
@@ -103,7 +107,9 @@ export async function postponeEffect(
         next_attempt = now() + ${ms} * interval '1 ms'
       where kind = ${entity.kind} and id = ${entity.id} and n = ${n} and not done
         and exists (select 1 from partition where id = ${partition} and epoch = ${epoch})
-      returning partition)
+      returning kind, id, n, partition),
+      freed as (update effect_queue q set epoch = null from postponed p
+        where q.kind = p.kind and q.id = p.id and q.n = p.n and ${error}::text is not null)
     insert into effect_failure as f (minute, partition, failures)
     select floor(extract(epoch from now()) / 60)::int, partition, 1 from postponed where ${error}::text is not null
     on conflict (minute, partition) do update set failures = f.failures + 1`;

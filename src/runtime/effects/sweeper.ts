@@ -43,6 +43,8 @@ export interface Sweeper {
 const MOST = 1_000;
 /** Longest time between two attempts of a reminder that its entity does not consume, in milliseconds. */
 const RETRY_MS = 10_000;
+/** Interval of sweeps over effects that wait for a slot, in milliseconds: messages start most of them. */
+const QUEUED_MS = 5_000;
 /** Age at which a transition that is not marked as published is published again, in milliseconds. */
 const REPUBLISH_MS = 3_000;
 
@@ -86,12 +88,17 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
   const loop = (async () => {
     let round = 0;
+    let queuedRound = 0;
     let publishing: Promise<unknown> | undefined;
     for (;;) {
       await sleep(everyMs, stopped.signal);
       if (stopped.signal.aborted) return;
       try {
         await sweep(options.owned());
+        if (++queuedRound * everyMs >= QUEUED_MS) {
+          queuedRound = 0;
+          await options.effects.resumeQueued(options.owned(), true);
+        }
         if (++round * everyMs >= REPUBLISH_MS && publishing === undefined && !options.publisher.behind()) {
           round = 0;
           // Not awaited: it waits as long as the bus is unreachable.
@@ -106,7 +113,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   })();
 
   return {
-    sweep,
+    sweep: async (partitions) =>
+      void await Promise.all([sweep(partitions), options.effects.resumeQueued(partitions, false)]),
     remind,
     stop: async () => {
       stopped.abort();

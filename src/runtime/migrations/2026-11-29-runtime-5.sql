@@ -10,3 +10,39 @@ create table actor_attribute (
 );
 create index actor_attribute_text on actor_attribute (kind, name, text, id) where text is not null;
 create index actor_attribute_number on actor_attribute (kind, name, number, id) where number is not null;
+
+-- Open effects whose kind limits them, in the order "seq". A row has a slot of its key while "epoch" is that of its partition and the
+-- partition's lease lasts; the slots of a worker that is gone end with its leases.
+create table effect_queue (
+  kind text collate "C" not null,
+  name text collate "C" not null,
+  key text collate "C" not null,
+  seq bigint generated always as identity,
+  id text collate "C" not null,
+  n bigint not null,
+  partition int not null,
+  epoch bigint,
+  started timestamptz,
+  created timestamptz not null default now(),
+  primary key (kind, id, n)
+);
+create index effect_queue_waiting on effect_queue (kind, name, key, seq) where epoch is null;
+create index effect_queue_started on effect_queue (kind, name, key) where epoch is not null;
+create index effect_queue_of on effect_queue (partition);
+
+-- "version" rises with each taking of slots, so that of two at the same time one fails; "starts" are the last ones, for the rate.
+-- After "until" a row without waiting effects means nothing.
+create table effect_limit (
+  kind text collate "C" not null,
+  name text collate "C" not null,
+  key text collate "C" not null,
+  version bigint not null,
+  starts timestamptz[] not null,
+  until timestamptz not null,
+  primary key (kind, name, key)
+) with (fillfactor = 50);
+
+-- An effect in "effect_queue" is not found by the sweep.
+alter table effect add column queued boolean not null default false;
+drop index effect_open;
+create index effect_open on effect (partition, next_attempt) where not done and not queued;

@@ -84,8 +84,13 @@ export async function readProblemCounts(
 export interface Backlog {
   readonly outbox: { readonly unpublished: number; readonly oldestMs: number | null };
   readonly inputs: { readonly unread: number; readonly oldestMs: number | null };
-  /** `oldestMs`: how long the oldest due effect has been due. */
-  readonly effects: { readonly open: number; readonly failing: number; readonly oldestMs: number | null };
+  /** `queued`: those in the queue of a limit; `oldestMs`: how long the oldest due one of the others has been due. */
+  readonly effects: {
+    readonly open: number;
+    readonly failing: number;
+    readonly queued: number;
+    readonly oldestMs: number | null;
+  };
   readonly reminders: { readonly pending: number; readonly overdue: number; readonly overdueMs: number | null };
 }
 
@@ -103,10 +108,13 @@ export async function readBacklog(store: Store): Promise<Backlog> {
     ),
     onlyRow(sql<{ unread: number; oldestMs: number | null }[]>`select count(*)::int as unread, ${age} as "oldestMs"
       from (select created from input_log where not read limit ${MOST}) x`),
-    onlyRow(sql<{ open: number; failing: number; oldestMs: number | null }[]>`
+    onlyRow(sql<{ open: number; failing: number; queued: number; oldestMs: number | null }[]>`
       select count(*)::int as open, count(*) filter (where attempts > 0)::int as failing,
-        (extract(epoch from now() - min(next_attempt)) * 1000)::float8 as "oldestMs"
-      from (select attempts, next_attempt from effect where not done limit ${MOST}) x`),
+        count(*) filter (where queued)::int as queued,
+        (extract(epoch from now() - min(next_attempt) filter (where not queued)) * 1000)::float8 as "oldestMs"
+      from (select attempts, next_attempt, queued from effect where not done and not queued
+        union all select f.attempts, f.next_attempt, true from effect_queue q join effect f using (kind, id, n)
+        limit ${MOST}) x`),
     onlyRow(sql<{ pending: number; overdue: number; overdueMs: number | null }[]>`
       select count(*)::int as pending, count(*) filter (where at <= now())::int as overdue,
         round((extract(epoch from now() - min(at) filter (where at <= now())) * 1000))::float8 as "overdueMs"

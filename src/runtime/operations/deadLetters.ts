@@ -126,7 +126,7 @@ export function createDeadLetters(
     replaceLetter(sql, letter.n, async (sql) => {
       const n = letter.cause.slice(letter.cause.lastIndexOf(":") + 1);
       const opened = await sql`
-        update effect set done = false, attempts = 0, error = null, next_attempt = now()
+        update effect set done = false, attempts = 0, error = null, next_attempt = now(), queued = false
         where kind = ${entity.kind} and id = ${entity.id} and n = ${n}::bigint and done returning 1`;
       return opened.length > 0 ? undefined : failure("lapsed", "The effect's row no longer exists.");
     });

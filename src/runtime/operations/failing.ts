@@ -30,7 +30,9 @@ export async function readFailingEffects(
     select kind, name, error, count(distinct id)::int as actors, max(attempts) as attempts,
       min(next_attempt) as next_attempt, (array_agg(id order by attempts desc, id))[1:${NAMED}] as ids
     from (select kind, id, name, coalesce(error, '') as error, attempts, next_attempt from effect
-      where not done limit ${MOST}) open
+        where not done and not queued
+      union all select f.kind, f.id, f.name, coalesce(f.error, ''), f.attempts, f.next_attempt
+        from effect_queue q join effect f using (kind, id, n) limit ${MOST}) open
     where attempts >= ${attempts} group by kind, name, error order by actors desc, kind, name, error limit ${limit}`;
   return rows.map(({ ids, next_attempt: nextAttempt, ...row }) => ({
     ...row,

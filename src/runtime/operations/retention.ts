@@ -123,6 +123,11 @@ export async function prune(
   }
   await sql`delete from effect_failure where minute < floor(extract(epoch from now()) / 60) - ${ACTIVITY_MINUTES}`;
   await sql`
+    with ended as (delete from effect_queue q where not exists
+      (select 1 from effect f where f.kind = q.kind and f.id = q.id and f.n = q.n and not f.done))
+    delete from effect_limit l where until < now() and not exists
+      (select 1 from effect_queue q where q.kind = l.kind and q.name = l.name and q.key = l.key)`;
+  await sql`
     delete from worker w where seen < ${before(WORKER_HOURS)}
       and not exists (select 1 from partition p where p.owner = w.id and p.expires > now())`;
   return pruned;

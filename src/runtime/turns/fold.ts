@@ -81,6 +81,12 @@ export interface SetReminder {
   readonly event: Event;
 }
 
+/** An effect that a turn requests; `key`: that of its limit. */
+export interface RequestedEffect extends Effect {
+  readonly n: number;
+  readonly key?: string;
+}
+
 /** Everything that a turn writes. */
 export interface TurnRows {
   readonly next: EntityState;
@@ -92,7 +98,9 @@ export interface TurnRows {
   readonly results: ReadonlyMap<string, Result<Json, Failure> | undefined>;
   /** Replies to commands of earlier turns. */
   readonly answers: ReadonlyMap<string, Result<Json, Failure>>;
-  readonly effects: readonly { readonly n: number; readonly name: string; readonly input: Json }[];
+  readonly effects: readonly RequestedEffect[];
+  /** Whether the kind limits effects, so that those that end may be in the queue. */
+  readonly limited: boolean;
   /** Cancels effects of earlier turns. */
   readonly cancelled: readonly Cancel[];
   /** Effects that end with this turn. */
@@ -122,6 +130,21 @@ export function causeOf(entity: EntityRef, item: TurnItem | EffectEnd): string {
 /** `effect:<kind>/<id>:<n>`. */
 export function effectId(entity: EntityRef, n: number): string {
   return `effect:${entityKey(entity)}:${n}`;
+}
+
+/**
+ * The key of an effect under the limit of its kind; `undefined` without a limit.
+ * @throws TypeError when the key is no text of at most 200 characters, and whatever the kind's function throws.
+ */
+export function limitKey(
+  { kind, limits }: Pick<ActorKind, "kind" | "limits">,
+  { entity, name, input }: Effect & { readonly entity: EntityRef },
+): string | undefined {
+  const limit = limits !== undefined && Object.hasOwn(limits, name) ? limits[name] : undefined;
+  if (limit === undefined) return undefined;
+  const key = limit.key?.(input, entity) ?? "";
+  if (typeof key === "string" && key.length <= 200 && !key.includes("\0") && key.isWellFormed()) return key;
+  throw new TypeError(`the key of the effect "${name}" of ${kind} is no text of at most 200 characters`);
 }
 
 /** Whether one of some cancellations applies to an effect. */
@@ -219,7 +242,7 @@ function logged({ unlogged }: ActorKind, event: Event): Event {
 
 /** The lists and maps of `TurnRows` that are filled event by event. */
 type Filling = {
-  [Name in Exclude<keyof TurnRows, "next" | "text" | "ownRows" | "attributes">]: TurnRows[Name] extends
+  [Name in Exclude<keyof TurnRows, "next" | "text" | "ownRows" | "attributes" | "limited">]: TurnRows[Name] extends
     ReadonlyMap<infer K, infer V> ? Map<K, V>
     : TurnRows[Name] extends readonly (infer Row)[] ? Row[]
     : never;
@@ -314,7 +337,8 @@ class TurnRowsBuilder {
   }
 
   finish(next: EntityState, text: string | undefined, attributes: readonly AttributeRow[]): TurnRows {
-    return { ...this.rows, ownRows: [...this.ownRows.values()], next, text, attributes };
+    const limited = this.kind.limits !== undefined;
+    return { ...this.rows, ownRows: [...this.ownRows.values()], next, text, attributes, limited };
   }
 
   /** Ends an effect. */
@@ -341,11 +365,12 @@ class TurnRowsBuilder {
     } else if (this.rows.results.get(to) === undefined) this.rows.results.set(to, result);
   }
 
-  private effect({ name, input }: Effect): { name: string; input: Json } {
+  private effect({ name, input = null }: Effect): Effect & { key?: string } {
     if (this.kind.effects === undefined || !Object.hasOwn(this.kind.effects, name)) {
       throw new Error(`${this.kind.kind} has no effect "${name}"`);
     }
-    return { name, input: input ?? null };
+    const key = limitKey(this.kind, { entity: this.entity, name, input });
+    return key === undefined ? { name, input } : { name, input, key };
   }
 
   private reminder({ name, at, event }: Remind, n: number): [string, SetReminder] {

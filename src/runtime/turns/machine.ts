@@ -68,6 +68,13 @@ export function kindFaults(kind: ActorKind): string[] {
   for (const [name, table] of Object.entries(kind.tables ?? {})) {
     if (table.key.length === 0) faults.push(`The table "${name}" has no key.`);
   }
+  for (const [name, { atOnce, rate }] of Object.entries(kind.limits ?? {})) {
+    const isCount = (value: number, most: number) => Number.isInteger(value) && value >= 1 && value <= most;
+    if (!Object.hasOwn(kind.effects ?? {}, name)) faults.push(`The limit "${name}" is of no effect.`);
+    const valid = (atOnce === undefined || isCount(atOnce, 1_000_000)) &&
+      (rate === undefined || isCount(rate.count, 1_000) && rate.perMs > 0 && rate.perMs <= 1e11);
+    if (!valid || atOnce === undefined && rate === undefined) faults.push(`The limit "${name}" is not a limit.`);
+  }
   for (const name of Object.keys(kind.attributes ?? {})) {
     if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name)) faults.push(`The attribute "${name}" is not a name.`);
   }

@@ -14,7 +14,7 @@ import { type Json, toJson } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
 import type { TraceRef } from "#src/base/trace.ts";
 import { type Column, StatementBuilder } from "#src/runtime/turns/statementBuilder.ts";
-import type { TurnRows } from "#src/runtime/turns/fold.ts";
+import type { RequestedEffect, TurnRows } from "#src/runtime/turns/fold.ts";
 import { writeOwnRows } from "#src/runtime/turns/ownRows.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 
@@ -87,7 +87,7 @@ export function turnStatement(turns: readonly TurnWrite[]): { text: string; para
   commands(sql, collect);
   transitions(sql, collect);
   checkpoints(sql, turns);
-  effects(sql, collect);
+  effects(sql, collect, turns.some(({ rows }) => rows.limited));
   reminders(sql, collect);
   inputs(sql, collect);
   deadLetters(sql, collect);
@@ -268,15 +268,41 @@ function checkpoints(sql: StatementBuilder, turns: readonly TurnWrite[]): void {
   );
 }
 
-function effects(sql: StatementBuilder, collect: Collect): void {
-  writeRows(sql, "effects", collect((rows) => rows.effects), {
-    n: ["bigint", ({ n }) => n],
-    name: ["text", ({ name }) => name],
-    input: ["text", ({ input }) => toJson(input)],
-  }, (source) =>
+/** `limited`: effects that end may be in the queue. */
+function effects(sql: StatementBuilder, collect: Collect, limited: boolean): void {
+  const requested = collect((rows) => rows.effects);
+  const n = {
+    n: ["bigint", ({ n }: RequestedEffect) => n],
+    name: ["text", ({ name }: RequestedEffect) => name],
+  } as const;
+  const input = { ...n, input: ["text", ({ input }: RequestedEffect) => toJson(input)] } as const;
+  const queued = requested.filter(([, { key }]) => key !== undefined);
+  writeRows(sql, "effects", queued.length === 0 ? requested : requested.filter((row) => !queued.includes(row)), input, (
+    source,
+  ) =>
     `insert into effect (kind, id, n, partition, name, input, next_attempt)
       select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now() from ${source}`);
+  writeRows(
+    sql,
+    "effects_queued",
+    queued,
+    input,
+    (source) =>
+      `insert into effect (kind, id, n, partition, name, input, next_attempt, queued)
+      select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now(), true from ${source}`,
+  );
+  // Ordered: that of the queue.
+  writeRows(
+    sql,
+    "queue",
+    queued,
+    { ...n, key: ["text", ({ key }) => key] },
+    (source) =>
+      `insert into effect_queue (kind, id, n, partition, name, key)
+      select w.kind, w.id, x.n, w.partition, x.name, x.key from ${source} order by place, x.n`,
+  );
   const ended = collect((rows) => rows.ended).length > 0;
+  const cancelled = collect((rows) => rows.cancelled);
   if (ended) {
     sql.write(
       "ends",
@@ -287,7 +313,7 @@ function effects(sql: StatementBuilder, collect: Collect): void {
   writeRows(
     sql,
     "cancelled",
-    collect((rows) => rows.cancelled),
+    cancelled,
     {
       name: ["text", ({ name }) => name],
       input: ["text", ({ input }) => (input === undefined ? null : toJson(input))],
@@ -296,8 +322,22 @@ function effects(sql: StatementBuilder, collect: Collect): void {
       `update effect f set done = true, error = 'cancelled' from ${source}
       where f.kind = w.kind and f.id = w.id and f.name = x.name and not f.done
         and (x.input is null or f.input = x.input::jsonb)
-        ${ended ? "and not exists (select 1 from ended d where d.place = w.place and d.n = f.n)" : ""}`,
+        ${ended ? "and not exists (select 1 from ended d where d.place = w.place and d.n = f.n)" : ""}
+      returning f.kind, f.id, f.n`,
   );
+  if (!limited) return;
+  if (ended) {
+    sql.write(
+      "ends_queued",
+      `delete from effect_queue q using ended x join w using (place) where q.kind = w.kind and q.id = w.id and q.n = x.n`,
+    );
+  }
+  if (cancelled.length > 0) {
+    sql.write(
+      "cancelled_queued",
+      `delete from effect_queue q using cancelled c where q.kind = c.kind and q.id = c.id and q.n = c.n`,
+    );
+  }
 }
 
 function reminders(sql: StatementBuilder, collect: Collect): void {

@@ -5,7 +5,7 @@ import process from "node:process";
 import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { createPartitions, partitionOf } from "#src/runtime/placement/partitions.ts";
-import type { EntityRef, WorkerStage } from "#src/runtime/types.ts";
+import type { EffectLimit, EntityRef, WorkerStage } from "#src/runtime/types.ts";
 import type { WorkerState } from "#src/runtime/operations/control.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
@@ -34,6 +34,8 @@ export interface WorkerSettings {
   /** How far the worker's clock is ahead, in milliseconds. */
   readonly skewMs: number;
   readonly level?: "debug" | "info" | "warn" | "error";
+  /** Runs jobs with this limit instead of accounts; each call is a request to `test.call`. */
+  readonly jobs?: Omit<EffectLimit, "key">;
 }
 
 export interface WorkerProcess {
@@ -74,11 +76,12 @@ export interface ClusterOptions {
   readonly partitions?: number;
   /** Default: `LEASE_MS`. */
   readonly leaseMs?: number;
+  readonly jobs?: WorkerSettings["jobs"];
 }
 
 /** Starts a cluster on a database and an endpoint. */
 export async function startCluster(infra: Infra, options: ClusterOptions = {}): Promise<Cluster> {
-  const { plain = false, partitions = 16, leaseMs = LEASE_MS } = options;
+  const { plain = false, partitions = 16, leaseMs = LEASE_MS, jobs } = options;
   const store = openStore(infra.databaseUrl, { max: 6, application: "test" });
   await migrate(store, [...migrationsOf("runtime"), ...accountMigrations]);
   await createPartitions(store, partitions);
@@ -102,6 +105,7 @@ export async function startCluster(infra: Infra, options: ClusterOptions = {}): 
       plain,
       partitions,
       skewMs,
+      ...(jobs === undefined ? {} : { jobs }),
       level: (process.env.ARBOR_TEST_LOG as WorkerSettings["level"]) ?? "error",
     };
     const child = runScript("runtime/workerProcess.ts", "ARBOR_TEST_WORKER", settings);

@@ -2,11 +2,12 @@
 import { assign, setup } from "xstate";
 import { z } from "zod";
 import { machineTypes, turnActions } from "#src/base/turn.ts";
-import type { ActorKind, EffectRun } from "#src/runtime/types.ts";
+import type { ActorKind, EffectLimit, EffectRun } from "#src/runtime/types.ts";
 
+const callSchema = z.object({ key: z.string(), n: z.int() });
 const commands = z.discriminatedUnion("type", [
   z.object({ type: z.literal("RUN"), key: z.string(), n: z.int() }),
-  z.object({ type: z.literal("STOP"), call: z.object({ key: z.string(), n: z.int() }).optional() }),
+  z.object({ type: z.literal("STOP"), call: callSchema.optional() }),
 ]);
 const outcomes = z.object({ type: z.literal("DONE"), n: z.int() });
 
@@ -48,6 +49,16 @@ export const jobMachine = setup({
 export interface Call {
   readonly key: string;
   readonly n: number;
+}
+
+/** The input of the effect `call`. */
+export function callOf(input: unknown): Call {
+  return callSchema.parse(input);
+}
+
+/** Limits calls by their keys. */
+export function limitedBy(limit: Omit<EffectLimit, "key">): Pick<ActorKind, "limits"> {
+  return { limits: { call: { ...limit, key: (input) => callOf(input).key } } };
 }
 
 /** The kind, with its effect and what a test adds. */

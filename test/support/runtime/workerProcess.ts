@@ -3,11 +3,12 @@ import process from "node:process";
 import { createLog } from "#src/base/log.ts";
 import type { Json } from "#src/base/json.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
-import type { WorkerStage } from "#src/runtime/types.ts";
+import type { EffectRun, WorkerStage } from "#src/runtime/types.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";
 import { accountKind, wire } from "./account.ts";
 import type { Fault, WorkerSettings } from "./cluster.ts";
+import { callOf, jobKind, limitedBy } from "./job.ts";
 
 const settings = JSON.parse(process.env.ARBOR_TEST_WORKER!) as WorkerSettings;
 if (settings.skewMs !== 0) {
@@ -28,12 +29,16 @@ function struck({ at, causes }: WorkerStage): void | Promise<void> {
   bus.publish("test.struck", { worker: settings.id, at, cause: fault!.cause });
   return bus.flush().then(() => void process.kill(process.pid, fault!.signal));
 }
+const call: EffectRun = async (input, { id }) => {
+  await bus.request("test.call", { ...callOf(input), worker: settings.id, id }, 20_000);
+  return { type: "DONE", n: callOf(input).n };
+};
 const worker = await startWorker({
   id: settings.id,
   store,
   leaseStore,
   bus,
-  kinds: [accountKind(wire(store))],
+  kinds: [settings.jobs === undefined ? accountKind(wire(store)) : jobKind(call, limitedBy(settings.jobs))],
   log: createLog(settings.level ?? "error"),
   leaseMs: settings.leaseMs,
   sweepMs: settings.sweepMs,

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Json } from "#src/base/json.ts";
 import type { EffectRun } from "#src/runtime/types.ts";
 import { until } from "../../../support/base/until.ts";
-import { type Call, jobKind } from "../../../support/runtime/job.ts";
+import { type Call, callOf, jobKind } from "../../../support/runtime/job.ts";
 import { type LocalRuntime, startLocalRuntime } from "../../../support/runtime/localRuntime.ts";
 import { readActor } from "../../../support/runtime/readActor.ts";
 
@@ -28,7 +28,7 @@ function calls() {
   const said: string[] = [];
   const ends = new Map<number, (event: { type: string; n: number } | Error) => void>();
   const call: EffectRun = (input, { signal, attempt }) => {
-    const { n } = input as unknown as Call;
+    const { n } = callOf(input);
     said.push(`${n} starts ${attempt}`);
     return new Promise((resolve, reject) => {
       ends.set(n, (event) => event instanceof Error ? reject(event) : resolve(event));
