@@ -214,6 +214,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     store: options.leaseStore ?? store,
     bus,
     worker: options.id,
+    kinds: Object.fromEntries([...kinds].map(([name, { version }]) => [name, version])),
     partitions,
     leaseMs: options.leaseMs ?? 2_000,
     log,

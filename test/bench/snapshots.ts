@@ -32,7 +32,7 @@ export async function benchSnapshots(): Promise<void> {
   const postgres = await startPostgres({ folder, log: silentLog });
   const store = await devnetStore(postgres.url);
   await store
-    .sql`insert into lease (name, epoch, owner, expires) values (${LEASE}, 1, 'bench', now() + interval '1 day')`;
+    .sql`insert into lease (name, epoch, checked, owner, expires) values (${LEASE}, 1, 1, 'bench', now() + interval '1 day')`;
   const genesis = await store.sql.begin((sql) => createGenesis(sql, { ...genesisDefaults, genesisTime: 0 }));
   const slots = { zeroTime: 0, zeroSlot: 0, slotLength: 1_000 };
   let slot = 0;

@@ -217,6 +217,9 @@ export const worker = z.object({
   alive: z.boolean(),
   suspect: z.boolean().describe("Whether recent requests to the worker got no response."),
   draining: z.boolean(),
+  outdated: z.boolean().describe(
+    "Whether workers with later versions of the actors took partitions: this one takes no more.",
+  ),
   partitions: z.array(partition),
   resident: z.int().describe("Actors in memory."),
   waiting: z.int().describe("Commands and other events queued in all mailboxes of the worker."),

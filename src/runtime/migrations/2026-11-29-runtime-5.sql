@@ -46,3 +46,16 @@ create table effect_limit (
 alter table effect add column queued boolean not null default false;
 drop index effect_open;
 create index effect_open on effect (partition, next_attempt) where not done and not queued;
+
+-- The versions of the kinds with which partitions were taken, the newest of each, and those that a worker runs. A worker whose kinds
+-- are older takes no partition. "checked" is the epoch: a release that does not compare versions raises "epoch" alone, which fails.
+create table kind_version (kind text collate "C" primary key, version int not null);
+alter table worker add column kinds jsonb;
+alter table partition add column checked bigint;
+update partition set checked = epoch;
+alter table partition alter column checked set not null, alter column checked set default 0,
+  add constraint partition_taken_by_checked_release check (checked = epoch);
+alter table lease add column checked bigint;
+update lease set checked = epoch;
+alter table lease alter column checked set not null, alter column checked set default 0,
+  add constraint lease_taken_by_checked_release check (checked = epoch);

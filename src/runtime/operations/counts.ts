@@ -1,4 +1,5 @@
 /** Reads of the whole application for operators: workers, partitions, leases and the backlog. */
+import { outdatedQuery } from "#src/runtime/placement/leaseRows.ts";
 import type { Store } from "#src/store/store.ts";
 import { onlyRow } from "#src/store/rows.ts";
 
@@ -10,6 +11,8 @@ export interface WorkerRow {
   readonly ageMs: number;
   readonly suspect: boolean;
   readonly draining: boolean;
+  /** Whether workers with later versions of its kinds took partitions. */
+  readonly outdated: boolean;
   readonly partitions: readonly number[];
 }
 
@@ -17,7 +20,9 @@ export interface WorkerRow {
 export async function readWorkers(store: Store): Promise<readonly WorkerRow[]> {
   return await store.sql<WorkerRow[]>`
     select w.id, w.seen, (extract(epoch from now() - w.seen) * 1000)::float8 as "ageMs", w.suspect is not null as suspect,
-      w.draining, (select coalesce(array_agg(p.id order by p.id), '{}') from partition p where p.owner = w.id) as partitions
+      w.draining, ${
+    outdatedQuery(store.sql, store.sql`w.kinds`)
+  } as outdated, (select coalesce(array_agg(p.id order by p.id), '{}') from partition p where p.owner = w.id) as partitions
     from worker w order by w.id`;
 }
 

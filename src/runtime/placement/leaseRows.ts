@@ -1,5 +1,6 @@
 /** Reads and writes the rows of workers and of the leases of partitions, for one worker. */
-import type { Store } from "#src/store/store.ts";
+import { toJson } from "#src/base/json.ts";
+import type { Fragment, Store } from "#src/store/store.ts";
 import { onlyRow } from "#src/store/rows.ts";
 
 /** A partition and the epoch under which it was taken. */
@@ -11,30 +12,54 @@ export interface LeaseView {
   readonly kept: { readonly id: number; readonly wanted: string | null }[] | null;
   /** Whether this worker is marked suspect. */
   readonly suspect: boolean;
+  /** Whether workers with later versions of its kinds took partitions. */
+  readonly outdated: boolean;
   /** The other workers that renewed within the time of a lease and are not draining. */
-  readonly others: { readonly worker: string; readonly partitions: number; readonly suspect: boolean }[] | null;
+  readonly others:
+    | { readonly worker: string; readonly partitions: number; readonly suspect: boolean; readonly outdated: boolean }[]
+    | null;
   /** Number of partitions that an operator moved to this worker and it does not hold yet. */
   readonly called: number;
   /** Milliseconds until the next lease of another worker expires. */
   readonly free_in: number | null;
 }
 
+/** Versions of kinds, by name. */
+export type KindVersions = { readonly [kind: string]: number };
+
+/** Whether the kinds of a worker are older than those with which partitions were taken; a kind that is missing is not. */
+export function outdatedQuery(sql: Store["sql"], kinds: Fragment): Fragment {
+  return sql`(${kinds} is null or exists
+    (select 1 from kind_version v where (${kinds}->>v.kind)::int < v.version))`;
+}
+
 /** Updates this worker's row, renews its leases and reads the other workers, in one statement. */
 export async function renewLeases(
   { sql }: Store,
-  { worker, leaseMs, held }: { worker: string; leaseMs: number; held: readonly HeldPartition[] },
+  { worker, leaseMs, kinds, held }: {
+    worker: string;
+    leaseMs: number;
+    kinds: KindVersions;
+    held: readonly HeldPartition[];
+  },
 ): Promise<LeaseView> {
+  const mine = sql`${toJson(kinds)}::text::jsonb`;
   const ttl = `${leaseMs} ms`;
   return await onlyRow(sql<LeaseView[]>`
-    with me as (insert into worker (id, seen) values (${worker}, now())
-        on conflict (id) do update set seen = excluded.seen returning suspect is not null as suspect),
+    with me as (insert into worker (id, seen, kinds) values (${worker}, now(), ${mine})
+        on conflict (id) do update set seen = excluded.seen, kinds = excluded.kinds
+        returning suspect is not null as suspect),
       kept as (update partition p set expires = now() + ${ttl}::interval
         from unnest(${held.map(([id]) => id)}::int[], ${held.map(([, epoch]) => epoch)}::bigint[]) as x(id, epoch)
         where p.id = x.id and p.epoch = x.epoch and p.owner = ${worker} returning p.id, p.wanted),
       others as (select id as worker, suspect is not null as suspect,
-          (select count(*)::int from partition p where p.owner = w.id) as partitions
+          (select count(*)::int from partition p where p.owner = w.id) as partitions, ${
+    outdatedQuery(sql, sql`w.kinds`)
+  } as outdated
         from worker w where seen > now() - ${ttl}::interval and id <> ${worker} and not draining)
-    select (select suspect from me) as suspect, (select json_agg(kept) from kept) as kept,
+    select (select suspect from me) as suspect, ${
+    outdatedQuery(sql, mine)
+  } as outdated, (select json_agg(kept) from kept) as kept,
       (select json_agg(others) from others) as others,
       (select count(*)::int from partition where wanted = ${worker} and owner is distinct from ${worker}) as called,
       (select (extract(epoch from min(expires) - now()) * 1000)::float8 from partition
@@ -43,13 +68,15 @@ export async function renewLeases(
 
 /**
  * Takes at most `most` partitions that are free, expired or held by workers in `gone`. `which`: those that an operator
- * moved here (`wanted`), or those that were not moved to another worker (`free`).
+ * moved here (`wanted`), or those that were not moved to another worker (`free`). Takes none where partitions were taken
+ * with later versions of the kinds: a turn may have written what this worker cannot read.
  */
 export async function takeLeases(
   { sql }: Store,
-  { worker, leaseMs, most, which, held, others, gone }: {
+  { worker, leaseMs, kinds, most, which, held, others, gone }: {
     worker: string;
     leaseMs: number;
+    kinds: KindVersions;
     most: number;
     which: "wanted" | "free";
     held: readonly number[];
@@ -57,17 +84,23 @@ export async function takeLeases(
     gone: readonly string[];
   },
 ): Promise<readonly { readonly id: number; readonly epoch: bigint; readonly wanted: string | null }[]> {
+  const mine = sql`${toJson(kinds)}::text::jsonb`;
   // Locked rows are skipped, so as not to wait for a worker that may still be writing.
   return await sql<{ id: number; epoch: bigint; wanted: string | null }[]>`
-    update partition p set epoch = p.epoch + 1, owner = ${worker}, expires = now() + ${`${leaseMs} ms`}::interval,
-      wanted = case when p.wanted = ${worker} then p.wanted end
+    with taken as (update partition p set epoch = p.epoch + 1, checked = p.epoch + 1, owner = ${worker},
+      expires = now() + ${`${leaseMs} ms`}::interval, wanted = case when p.wanted = ${worker} then p.wanted end
     from (select id from partition
-      where (owner is null or expires < now() or owner = ${worker} or owner = any(${[...gone]}::text[]))
+      where not ${outdatedQuery(sql, mine)}
+        and (owner is null or expires < now() or owner = ${worker} or owner = any(${[...gone]}::text[]))
         and id <> all(${[...held]}::int[])
         and case when ${which === "wanted"} then wanted = ${worker}
           else wanted is null or wanted <> all(${[...others]}::text[]) end
       order by id limit ${most} for update skip locked) free
-    where p.id = free.id returning p.id, p.epoch, p.wanted`;
+    where p.id = free.id returning p.id, p.epoch, p.wanted),
+      versions as (insert into kind_version as v (kind, version)
+        select key, value::int from jsonb_each_text(${mine}) where exists (select 1 from taken)
+        on conflict (kind) do update set version = excluded.version where v.version < excluded.version)
+    select id, epoch, wanted from taken`;
 }
 
 /** Returns those of the leases that this worker still holds; with `ends` also deletes its row. */

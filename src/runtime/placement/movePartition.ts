@@ -2,6 +2,7 @@
 import { sleep } from "#src/base/clock.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
+import { outdatedQuery } from "#src/runtime/placement/leaseRows.ts";
 import { PLACEMENT } from "#src/runtime/placement/failureDetector.ts";
 import type { Store } from "#src/store/store.ts";
 
@@ -25,7 +26,7 @@ export async function movePartition(
   // A live worker has an unexpired lease, or it holds nothing yet and was seen recently.
   const workers = await store.sql<{ id: string }[]>`
     select w.id from worker w left join partition p on p.owner = w.id
-    where not w.draining and w.suspect is null
+    where not w.draining and w.suspect is null and not ${outdatedQuery(store.sql, store.sql`w.kinds`)}
     group by w.id having max(p.expires) > now() or w.seen > now() - interval '2 seconds'
     order by count(p.id), w.id`;
   const owner = to ?? workers.find((worker) => worker.id !== partition.owner)?.id;

@@ -92,9 +92,10 @@ export function holdLease(options: LeaseOptions): Lease {
       ? missed.epoch
       : -1;
     const row = await onlyRow(store.sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
-      with taken as (insert into lease as l (name, epoch, owner, expires)
-        values (${name}, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
-        on conflict (name) do update set epoch = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
+      with taken as (insert into lease as l (name, epoch, checked, owner, expires)
+        values (${name}, 1, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
+        on conflict (name) do update
+          set epoch = l.epoch + 1, checked = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
         where l.owner is null or l.expires < now() or l.epoch = ${gone}
         returning epoch)
       select (select epoch from taken) as taken, l.epoch,

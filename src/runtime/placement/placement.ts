@@ -5,7 +5,8 @@
  * sent the renewal. Its writes count only while the epoch is the one it took. Each worker aims at its share: one with
  * more returns partitions; one with less takes those that are free, expired, or held by a suspect that does not answer
  * (`failureDetector.ts`). A partition that an operator moved is `wanted` by one worker (`movePartition.ts`) and stays
- * there as long as it fits into that worker's share.
+ * there as long as it fits into that worker's share. A worker takes no partition once others took some with later versions
+ * of its kinds: it keeps what it has, until it stops or they claim it.
  */
 import { inTime, sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -14,6 +15,7 @@ import type { Bus } from "#src/runtime/bus/bus.ts";
 import { moves } from "#src/runtime/metrics.ts";
 import {
   clearSuspicion,
+  type KindVersions,
   type LeaseView,
   renewLeases,
   returnLeases,
@@ -29,6 +31,8 @@ export interface PlacementOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly worker: string;
+  /** Versions of the kinds that the worker runs. */
+  readonly kinds: KindVersions;
   readonly partitions: number;
   readonly leaseMs: number;
   /** Prepares partitions just taken; they are served once it resolves. */
@@ -64,12 +68,14 @@ interface Lease {
 interface ClusterView {
   /** Number of partitions that this worker should hold. */
   readonly share: number;
-  /** The other live workers. */
+  /** The other live workers that take partitions. */
   readonly others: readonly string[];
   /** Suspects without a subscriber. */
   readonly gone: readonly string[];
   /** Number of partitions that an operator moved here and this worker does not hold yet. */
   readonly called: number;
+  /** Whether this worker takes no partitions, because others with later versions of its kinds did. */
+  readonly outdated: boolean;
   /** Milliseconds until the next lease of another worker expires. */
   readonly freeIn: number;
 }
@@ -90,6 +96,7 @@ class RunningPlacement implements Placement {
   private readonly leases = new Map<number, Lease>();
   private readonly stopped = new AbortController();
   private wake = new AbortController();
+  private outdated = false;
   private readonly ends: readonly (() => void)[];
   private readonly loop: Promise<void>;
 
@@ -169,6 +176,12 @@ class RunningPlacement implements Placement {
       this.giveBack(extra).catch((error) => this.notGivenBack(error));
       return Infinity;
     }
+    if (view.outdated) {
+      if (!this.outdated) log.warn("workers with later versions of the actors took partitions; this one takes no more");
+      this.outdated = true;
+      return Infinity;
+    }
+    this.outdated = false;
     if (view.called > 0) await this.take(view.called, "wanted", view);
     if (view.share > leases.size) await this.take(view.share - leases.size, "free", view);
     // With partitions that were moved here it may now exceed its share.
@@ -178,12 +191,13 @@ class RunningPlacement implements Placement {
   /** Renews the leases, drops those that were lost, and reads the other workers. */
   private async renew(): Promise<ClusterView> {
     const { leases, options } = this;
-    const { store, worker, leaseMs, log } = options;
+    const { store, worker, leaseMs, kinds, log } = options;
     const held = [...leases];
     const asked = performance.now();
     const view = await renewLeases(store, {
       worker,
       leaseMs,
+      kinds,
       held: held.map(([id, { epoch }]) => [id, epoch]),
     });
     const kept = new Map((view.kept ?? []).map(({ id, wanted }) => [id, wanted ?? undefined]));
@@ -205,9 +219,10 @@ class RunningPlacement implements Placement {
   /** Takes at most `most` partitions: those that an operator moved here, or those free to all. */
   private async take(most: number, which: "wanted" | "free", { others, gone }: ClusterView): Promise<void> {
     const { leases, options } = this;
-    const { store, worker, leaseMs, log } = options;
+    const { store, worker, leaseMs, kinds, log } = options;
     const asked = performance.now();
-    const rows = await takeLeases(store, { worker, leaseMs, most, which, held: [...leases.keys()], others, gone });
+    const held = [...leases.keys()];
+    const rows = await takeLeases(store, { worker, leaseMs, kinds, most, which, held, others, gone });
     if (rows.length === 0) return;
     moves.of("taken").inc(rows.length);
     const taken = rows.map(({ id, epoch, wanted }) => {
@@ -292,7 +307,7 @@ function serves(lease: Lease | undefined): lease is Lease {
  */
 async function assess(
   { store, bus, worker, log, partitions }: PlacementOptions,
-  { suspect, others, called, free_in }: LeaseView,
+  { suspect, outdated, others, called, free_in }: LeaseView,
   held: () => number,
   notify: () => void,
 ): Promise<ClusterView> {
@@ -303,7 +318,9 @@ async function assess(
     ),
   )).flat();
   const live = all.filter((other) => !gone.includes(other.worker));
-  const common = { others: live.map((other) => other.worker), gone, freeIn: free_in ?? Infinity };
+  // An outdated worker keeps what it has until others take their shares of it, and leaves the rest to them.
+  const current = live.filter((other) => !other.outdated);
+  const common = { others: current.map((other) => other.worker), gone, outdated, freeIn: free_in ?? Infinity };
   // Callers cannot reach this worker: it takes nothing, and returns only what others claim.
   if (suspect && await ping(bus, worker) !== "there") return { ...common, share: held(), called: 0 };
   if (suspect) {
@@ -311,7 +328,8 @@ async function assess(
     log.info("this worker is no longer suspect");
     notify();
   }
-  return { ...common, share: shareOf(worker, [...live, { worker, partitions: held() }], partitions), called };
+  const loads = [...outdated ? live : current, { worker, partitions: held() }];
+  return { ...common, share: shareOf(worker, loads, partitions), called };
 }
 
 /**

@@ -460,7 +460,7 @@ describe("two devnets on one database", () => {
     const devnet = await start({ leaseMs: 60_000 });
     const tip = await makeBlock(devnet);
     await world.store
-      .sql`update lease set epoch = epoch + 1, owner = 'somebody else', expires = now() + interval '1 hour'`;
+      .sql`update lease set epoch = epoch + 1, checked = epoch + 1, owner = 'somebody else', expires = now() + interval '1 hour'`;
     expect(await devnet.makeBlock()).toMatchObject({ ok: false });
     expect(await devnet.faucet.pay(alice.enterprise, 5n * ada)).toMatchObject({
       ok: false,

@@ -87,7 +87,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
   const infra = await sharedInfra();
   const store = await devnetStore(infra.databaseUrl);
   await store
-    .sql`insert into lease (name, epoch, owner, expires) values (${LEASE}, 1, 'test', now() + interval '1 hour')`;
+    .sql`insert into lease (name, epoch, checked, owner, expires) values (${LEASE}, 1, 1, 'test', now() + interval '1 hour')`;
   const slots = { zeroTime: 0, zeroSlot: 0, slotLength: 1_000 };
   const genesis = await store.sql.begin((sql) =>
     createGenesis(sql, {

@@ -290,7 +290,8 @@ describe("the cluster", () => {
       expect(epoch).toBeGreaterThan(0);
       expect(expiresInMs).toBeGreaterThan(0);
     }
-    await cluster.store.sql`insert into lease (name, epoch, owner, expires) values ('spare', 3, null, '-infinity')`;
+    await cluster.store
+      .sql`insert into lease (name, epoch, checked, owner, expires) values ('spare', 3, 3, null, '-infinity')`;
     const { leases } = await operator.read("/leases", api.leases);
     expect(leases).toEqual([{ name: "spare", owner: null, epoch: 3, expiresInMs: -86_400_000 }]);
     await cluster.store.sql`delete from lease`;

@@ -32,7 +32,7 @@ beforeAll(async () => {
   store = openStore(infra.databaseUrl, { max: 4 });
   await migrate(store, schemaMigrations);
   await createPartitions(store, 4);
-  await store.sql`update partition set epoch = 5, owner = 'me', expires = now() + interval '1 hour'`;
+  await store.sql`update partition set epoch = 5, checked = 5, owner = 'me', expires = now() + interval '1 hour'`;
 });
 afterAll(async () => {
   await store?.close();

@@ -100,7 +100,7 @@ test("operators see the queue of a key: what runs where, how many wait and since
 test("of takings at the same time no two take the same slot, and none takes more than there are", async () => {
   const { store } = runtime;
   await store.sql`
-    update partition set epoch = 100, owner = 'taker' || id, expires = now() + interval '1 hour'`;
+    update partition set epoch = 100, checked = 100, owner = 'taker' || id, expires = now() + interval '1 hour'`;
   await store.sql`
     insert into effect (kind, id, n, partition, name, input, next_attempt, queued)
     select 'job', 't' || i, 1, i % 8, 'call', '{}', now(), true from generate_series(1, 400) i`;
@@ -126,7 +126,7 @@ test("of takings at the same time no two take the same slot, and none takes more
   expect(first).toBe(37);
   // In their order; the slots of a partition that moved are free, and the rate counts them.
   expect((await waiting("t")).slice(0, 38)).toEqual([...Array(37).fill(true), false]);
-  await store.sql`update partition set epoch = epoch + 1`;
+  await store.sql`update partition set epoch = epoch + 1, checked = epoch + 1`;
   let second = 0;
   while (second < 23) second += await pass();
   expect(second).toBe(23);

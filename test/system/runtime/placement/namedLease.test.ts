@@ -57,7 +57,8 @@ test("a holder whose row was taken is notified, and its fence is invalid", async
   await until("a holds", async () => lease.epoch() === 1);
   const held = await store.sql.begin((sql) => fence(sql, "two", 1));
   expect(held).toHaveLength(1);
-  await store.sql`update lease set epoch = 2, owner = 'b', expires = now() + interval '1 second' where name = 'two'`;
+  await store
+    .sql`update lease set epoch = 2, checked = 2, owner = 'b', expires = now() + interval '1 second' where name = 'two'`;
   expect(await store.sql.begin((sql) => fence(sql, "two", 1))).toHaveLength(0);
   await until("a knows", async () => log.includes("a lost it"));
   expect(log).toEqual(["a holds 1", "a lost it", "a ends 1"]);
@@ -73,7 +74,9 @@ test("a transaction that holds the fence keeps the epoch unchanged, and renewals
   let taken: Promise<unknown> | undefined;
   await store.sql.begin(async (sql) => {
     expect(await fence(sql, "three", 1)).toHaveLength(1);
-    taken = store.sql`update lease set epoch = 2, owner = 'b' where name = 'three'`.then(() => order.push("taken"));
+    taken = store.sql`update lease set epoch = 2, checked = 2, owner = 'b' where name = 'three'`.then(() =>
+      order.push("taken")
+    );
     await untilBlocked(store);
     const expires = async () =>
       (await store.sql<{ at: Date }[]>`select expires as at from lease where name = 'three'`)[0]!.at.getTime();

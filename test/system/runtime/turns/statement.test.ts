@@ -29,7 +29,7 @@ afterAll(async () => {
   await infra?.stop();
 });
 beforeEach(async () => {
-  await store.sql`update partition set epoch = 5, owner = 'me', expires = now() + interval '1 hour'`;
+  await store.sql`update partition set epoch = 5, checked = 5, owner = 'me', expires = now() + interval '1 hour'`;
   await store
     .sql`truncate actor, command_result, outbox, outbox_unpublished, actor_snapshot, effect, reminder, input_log, dead_letter, test_balance`;
 });
@@ -75,7 +75,7 @@ test("while a turn is being written the epoch cannot be raised, but the lease ca
     expect((await run(sql, [turn("a", [add("c1")])])).written).toEqual([1]);
     await store.sql`update partition set expires = now() + interval '2 hours' where id = 1`;
     order.push("renewed");
-    raised = store.sql`update partition set epoch = 6 where id = 1`.then(() => order.push("raised"));
+    raised = store.sql`update partition set epoch = 6, checked = 6 where id = 1`.then(() => order.push("raised"));
     await untilBlocked(store);
     order.push("committed");
   });
@@ -86,7 +86,7 @@ test("while a turn is being written the epoch cannot be raised, but the lease ca
 test("a turn that waits for a takeover is not written", async () => {
   let late: Promise<StatementResult> | undefined;
   await store.sql.begin(async (sql) => {
-    await sql`update partition set epoch = 6 where id = 1`;
+    await sql`update partition set epoch = 6, checked = 6 where id = 1`;
     late = run(store.sql, [turn("a", [add("c1")]), turn("b", [add("c1")], { partition: 2 })]);
     await untilBlocked(store);
   });
