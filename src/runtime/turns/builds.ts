@@ -1,12 +1,14 @@
 /** Builds: computations in an entity's worker, outside its turns, on the state after the last turn. */
-import type { Json } from "#src/base/json.ts";
+import { z } from "zod";
+import { type Json, messaged } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
-import { fail } from "#src/base/result.ts";
+import { fail, ok } from "#src/base/result.ts";
 import type { EntityState } from "#src/runtime/turns/fold.ts";
 import type { EntityTarget, LoadedEntity } from "#src/runtime/turns/loader.ts";
 import * as measure from "#src/runtime/metrics.ts";
 import { startMachine, unreadableFailure, viewOf } from "#src/runtime/turns/machine.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
+import type { ActorKind, Build } from "#src/runtime/types.ts";
 import type { CommandAnswer } from "#src/runtime/turns/queue.ts";
 import { isRetryable } from "#src/store/store.ts";
 
@@ -21,6 +23,24 @@ export interface BuildsOptions {
   readonly atOnce?: number;
 }
 
+/** The build that every kind has: the state after the last turn, also of a paused entity (`src/runtime/read.ts`). */
+export const VIEW_BUILD = "@view";
+
+const view: Build = {
+  input: z.null(),
+  run: ({ state, context, version }) => Promise.resolve(ok(messaged({ state, context, version }))),
+};
+
+function buildOf({ builds }: ActorKind, name: string): Build | undefined {
+  if (name === VIEW_BUILD) return view;
+  return builds !== undefined && Object.hasOwn(builds, name) ? builds[name] : undefined;
+}
+
+/** The name of a build for metrics and spans. */
+export function buildLabel(kind: ActorKind, name: string): string {
+  return buildOf(kind, name) === undefined ? "unknown" : name;
+}
+
 /** A function that runs builds. A request repeated with the same id while the build runs joins it. */
 export function createBuilds(
   options: BuildsOptions,
@@ -28,7 +48,7 @@ export function createBuilds(
   const running = new Map<string, Promise<CommandAnswer>>();
   const run = async (target: EntityTarget, name: string, input: Json, deadline: number): Promise<CommandAnswer> => {
     const { kind, entity, partition } = target;
-    const build = kind.builds !== undefined && Object.hasOwn(kind.builds, name) ? kind.builds[name] : undefined;
+    const build = buildOf(kind, name);
     if (build === undefined) return fail("unknown_kind", `A ${kind.kind} has no build "${name}".`);
     const parsed = build.input.safeParse(input);
     if (!parsed.success) return fail("invalid", `The input of "${name}" is malformed.`, issues(parsed.error.issues));
@@ -37,7 +57,7 @@ export function createBuilds(
     if (state === undefined) {
       const loaded = await options.load(target);
       if (loaded instanceof Error) return unreadableFailure(kind, loaded);
-      if (loaded.paused) return fail("paused", `This ${kind.kind} is paused.`);
+      if (loaded.paused && build !== view) return fail("paused", `This ${kind.kind} is paused.`);
       state = loaded.state;
     }
     const snapshot = state.snapshot ?? startMachine(kind.machine, entity)[0];
@@ -66,7 +86,7 @@ export function createBuilds(
     if (known !== undefined) return known;
     // Repeated requests that join a running build are not counted.
     const start = performance.now();
-    const labels = [target.kind.kind, Object.hasOwn(target.kind.builds ?? {}, name) ? name : "unknown"] as const;
+    const labels = [target.kind.kind, buildLabel(target.kind, name)] as const;
     const counted = (answer: CommandAnswer): CommandAnswer => {
       measure.builds.of(...labels, measure.outcomeOf(answer)).inc();
       measure.buildSeconds.of(...labels).since(start);

@@ -68,6 +68,9 @@ export function kindFaults(kind: ActorKind): string[] {
   for (const [name, table] of Object.entries(kind.tables ?? {})) {
     if (table.key.length === 0) faults.push(`The table "${name}" has no key.`);
   }
+  for (const name of Object.keys(kind.builds ?? {})) {
+    if (name.startsWith("@")) faults.push(`The build "${name}" has a name of the runtime.`);
+  }
   for (const [name, { atOnce, rate }] of Object.entries(kind.limits ?? {})) {
     const isCount = (value: number, most: number) => Number.isInteger(value) && value >= 1 && value <= most;
     if (!Object.hasOwn(kind.effects ?? {}, name)) faults.push(`The limit "${name}" is of no effect.`);

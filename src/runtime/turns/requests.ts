@@ -6,7 +6,7 @@ import type { Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail } from "#src/base/result.ts";
 import { endSpan, parseTraceparent, within } from "#src/base/trace.ts";
-import { type createBuilds, issues } from "#src/runtime/turns/builds.ts";
+import { buildLabel, type createBuilds, issues } from "#src/runtime/turns/builds.ts";
 import { BusError, type Respond } from "#src/runtime/bus/bus.ts";
 import type { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
 import * as measure from "#src/runtime/metrics.ts";
@@ -67,7 +67,7 @@ export function createRequestHandler(
     if (kind === undefined) return send(respond, fail("unknown_kind", `No kind "${entity.kind}" exists.`));
     if (message.ask === "build") {
       const target = { kind, entity, partition: partitionOf(entity, partitions) };
-      const name = Object.hasOwn(kind.builds ?? {}, message.name) ? message.name : "unknown";
+      const name = buildLabel(kind, message.name);
       const span = buildSpan(entity, name, trace);
       within(span, () => builds(target, id, message.name, message.input, deadline)).then((answer) => {
         send(respond, answer);
