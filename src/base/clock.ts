@@ -4,18 +4,47 @@ export interface Clock {
   now(): number;
 }
 
+/** A clock that also runs something later. */
+export interface Timers extends Clock {
+  /** Calls `run` after `ms` milliseconds, unless the returned function is called before. */
+  after(ms: number, run: () => void): () => void;
+}
+
 /** The clock of the machine. */
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: Timers = {
+  now: () => Date.now(),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
 
 /** A clock for tests, which moves only by `advance`. */
-export class VirtualClock implements Clock {
+export class VirtualClock implements Timers {
+  readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
+
   constructor(private time: number) {}
+
   now(): number {
     return this.time;
   }
-  /** Moves the clock forward by `ms` milliseconds. */
+
+  after(ms: number, run: () => void): () => void {
+    const timer = { at: this.time + ms, run };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** When the next timer is due; `Infinity` without one. */
+  next(): number {
+    return Math.min(Infinity, ...[...this.#timers].map(({ at }) => at));
+  }
+
+  /** Moves the clock forward by `ms` milliseconds, then runs the timers that are due, the earliest first. */
   advance(ms: number): void {
     this.time += ms;
+    const due = [...this.#timers].filter(({ at }) => at <= this.time).sort((a, b) => a.at - b.at);
+    for (const timer of due) if (this.#timers.delete(timer)) timer.run();
   }
 }
 

@@ -8,7 +8,7 @@ import { serveControl, type WorkerState } from "#src/runtime/operations/control.
 import { createEffects } from "#src/runtime/effects/effects.ts";
 import { INPUTS_SUBJECT } from "#src/runtime/inputLog.ts";
 import { createLoader } from "#src/runtime/turns/loader.ts";
-import { kindFaults } from "#src/runtime/turns/machine.ts";
+import { kindsByName } from "#src/runtime/turns/machine.ts";
 import type { CommittedTurn } from "#src/runtime/turns/mailbox.ts";
 import { Mailboxes } from "#src/runtime/turns/mailboxes.ts";
 import * as measure from "#src/runtime/metrics.ts";
@@ -80,13 +80,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { store, bus, onStep } = options;
   const log = options.log.with({ worker: options.id });
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(options.id)) throw new TypeError(`"${options.id}" is no name for a worker`);
-  const kinds = new Map<string, ActorKind>();
-  for (const kind of options.kinds) {
-    const faults = kindFaults(kind);
-    if (kinds.has(kind.kind)) faults.push(`There are two kinds "${kind.kind}".`);
-    if (faults.length > 0) throw new TypeError(`The kind "${kind.kind}" cannot be run. ${faults.join(" ")}`);
-    kinds.set(kind.kind, kind);
-  }
+  const kinds = kindsByName(options.kinds);
   const partitions = await createPartitions(store, options.partitions ?? 64);
   const clock = await clockOf(options);
   let turns = 0;

@@ -1,5 +1,6 @@
 /** Random choices that a seed makes repeatable. */
 import { elementAt } from "#src/base/present.ts";
+import { seeded } from "#src/base/seededRandom.ts";
 
 /** Gives an integer from 0 to `limit - 1`; the bias is below 2^-20. */
 export type RandomIndex = (limit: number) => number;
@@ -9,15 +10,10 @@ export function randomSeed(): number {
   return elementAt(crypto.getRandomValues(new Uint32Array(1)), 0);
 }
 
-/** Generator for a seed (mulberry32). It is not fit for secrets. */
+/** Generator for a seed. It is not fit for secrets. */
 export function randomIndex(seed: number = randomSeed()): RandomIndex {
-  let state = seed >>> 0;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor(((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32 * limit);
-  };
+  const random = seeded(seed);
+  return (limit) => Math.floor(random() * limit);
 }
 
 /** The elements in a random order (Fisher-Yates). */

@@ -3,6 +3,7 @@
  * the turn that applies its outcome is committed. If the worker dies before that, or loses the partition, the next
  * owner runs it.
  */
+import { systemClock, type Timers } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, refOf, type TraceRef, within } from "#src/base/trace.ts";
 import type { Cancel } from "#src/base/turn.ts";
@@ -33,6 +34,10 @@ export interface EffectsOptions {
   readonly attemptMs?: number;
   /** Most effects that run at the same time, 64 by default. */
   readonly atOnce?: number;
+  /** The clock of timeouts, by default the machine's. */
+  readonly timers?: Timers;
+  /** Numbers in [0, 1), for the jitter of retries. */
+  readonly random?: () => number;
 }
 
 export interface Effects {
@@ -59,8 +64,8 @@ export interface Effects {
 const QUEUED = 10_000;
 
 /** Backoff after the n-th failure, in milliseconds: 100, 200, 400 … up to 30,000, with a jitter of ±25 %. */
-export function backoffMs(failures: number): number {
-  return Math.min(100 * 2 ** (failures - 1), 30_000) * (0.75 + Math.random() / 2);
+export function backoffMs(failures: number, random: number = Math.random()): number {
+  return Math.min(100 * 2 ** (failures - 1), 30_000) * (0.75 + random / 2);
 }
 
 /** Why a running attempt is aborted. */
@@ -82,7 +87,7 @@ function isOver(effect: OpenEffect, { ended, cancelled }: Since): boolean {
 
 /** Creates the runner of effects. One function, because its parts share the queue and the effects in memory. */
 export function createEffects(options: EffectsOptions): Effects {
-  const { store, kinds, epochOf, deliver, onStep, log } = options;
+  const { store, kinds, epochOf, deliver, onStep, log, timers = systemClock, random = Math.random } = options;
   const known = new Map<string, { effect: OpenEffect; lost: AbortController }>();
   /** One for each read of rows under way. */
   const reads = new Set<Since>();
@@ -151,7 +156,7 @@ export function createEffects(options: EffectsOptions): Effects {
     if (code === undefined) throw new Error(`${kind.kind} has no effect "${effect.name}"`);
     const ms = options.attemptMs ?? 30_000;
     const ended = new AbortController();
-    const timeout = setTimeout(() => ended.abort(new Error(`no outcome within ${ms} ms`)), ms);
+    const endTimeout = timers.after(ms, () => ended.abort(new Error(`no outcome within ${ms} ms`)));
     const leave = () => ended.abort(lost.reason);
     lost.addEventListener("abort", leave, { once: true });
     try {
@@ -160,7 +165,7 @@ export function createEffects(options: EffectsOptions): Effects {
         id,
         attempt: effect.attempts + 1,
         signal: ended.signal,
-        deadline: Date.now() + ms,
+        deadline: timers.now() + ms,
       };
       const event = await Promise.race([
         code(effect.input, context),
@@ -171,7 +176,7 @@ export function createEffects(options: EffectsOptions): Effects {
       if (!parsed.success) throw new Error(`the outcome of the effect "${effect.name}" is not valid for ${kind.kind}`);
       return parsed.data;
     } finally {
-      clearTimeout(timeout);
+      endTimeout();
       lost.removeEventListener("abort", leave);
     }
   };
@@ -185,7 +190,7 @@ export function createEffects(options: EffectsOptions): Effects {
       attempts,
       reason: why,
     });
-    await postpone(effect, epoch, backoffMs(attempts + 1), why.replaceAll("\0", ""));
+    await postpone(effect, epoch, backoffMs(attempts + 1, random()), why.replaceAll("\0", ""));
   };
 
   const postpone = async (effect: OpenEffect, epoch: number, ms: number, error: string | null) => {

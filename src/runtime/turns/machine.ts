@@ -84,6 +84,18 @@ export function kindFaults(kind: ActorKind): string[] {
   return faults;
 }
 
+/** Kinds by their names. @throws TypeError when one cannot be run; the message says why. */
+export function kindsByName(kinds: readonly ActorKind[]): ReadonlyMap<string, ActorKind> {
+  const byName = new Map<string, ActorKind>();
+  for (const kind of kinds) {
+    const faults = kindFaults(kind);
+    if (byName.has(kind.kind)) faults.push(`There are two kinds "${kind.kind}".`);
+    if (faults.length > 0) throw new TypeError(`The kind "${kind.kind}" cannot be run. ${faults.join(" ")}`);
+    byName.set(kind.kind, kind);
+  }
+  return byName;
+}
+
 /** Largest snapshot, in bytes of JSON. */
 export const SNAPSHOT_BYTES = 16_384;
 
