@@ -11,6 +11,7 @@ import { isLoopback } from "#src/http/sites.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
 import { mountPages } from "#src/operators/http/pages.ts";
 import { rebuildEndpoints } from "#src/operators/http/rebuild.ts";
+import { rollbackEndpoint } from "#src/operators/http/rollback.ts";
 import { releaseEndpoints } from "#src/operators/http/releases.ts";
 import { webhookRoutes } from "#src/operators/http/webhooks.ts";
 import { tokenApp } from "#src/tokens/http/app.ts";
@@ -100,9 +101,10 @@ export function tokenEdgeOptions(context: AppContext, { ask, events, health }: E
 
 function operatorService(context: AppContext, { ask: { ask }, events, health }: EdgeServices) {
   const { options, store, bus, kinds, log } = context;
+  const index = indexLookups(store);
   const parts: OperatorPart[] = [
     health,
-    metricsRoutes({ store, log }),
+    metricsRoutes({ store, log, index }),
     operatorApi({
       store,
       bus,
@@ -110,12 +112,13 @@ function operatorService(context: AppContext, { ask: { ask }, events, health }: 
       kinds,
       aliveMs: options.leaseMs,
       log,
-      index: indexLookups(store),
+      index,
       attention: {
         quarantined: () => readQuarantined(store.sql),
         failingChecks: failingChecks(context.health),
       },
     }),
+    rollbackEndpoint(bus),
     rebuildEndpoints({ store, bus, log, contents: contentsOf(kinds), maxAgeMs: options.keep.history * 3_600_000 }),
     eventRoutes({ events, kinds }),
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),

@@ -3,6 +3,7 @@ import { readCursor } from "#src/chain/index/cursor.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { type Check, healthRoutes } from "#src/http/health.ts";
+import { indexLookups } from "#src/operators/http/lookups.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
 import { watchedApp } from "#src/http/service.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -78,6 +79,6 @@ export async function startHealthPort(context: AppContext): Promise<void> {
   if (use === undefined) return;
   const app = watchedApp(log, [...options.hosts, options.host]);
   healthRoutes({ health })(app);
-  metricsRoutes({ store, log })(app);
+  metricsRoutes({ store, log, index: indexLookups(store) })(app);
   context.listening.push({ name: "health", at: urlOf(await listen(context, app, use)) });
 }

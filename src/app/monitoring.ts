@@ -5,6 +5,7 @@
 import { present } from "#src/base/present.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { metrics } from "#src/base/metrics.ts";
+import { indexLookups } from "#src/operators/http/lookups.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
 import { watchedApp } from "#src/http/service.ts";
 import { type AppContext, listen, urlOf } from "#src/app/context.ts";
@@ -22,7 +23,7 @@ export async function startMonitoring(context: AppContext): Promise<void> {
       continue;
     }
     const app = watchedApp(log, [...options.hosts, place.host]);
-    if (name === "prometheus") metricsRoutes({ store, log })(app);
+    if (name === "prometheus") metricsRoutes({ store, log, index: indexLookups(store) })(app);
     else ekgRoutes(app);
     const use = { service: `${title} metrics`, host: place.host, port, option: `${variable}_PORT` };
     listening.push({ name: title, at: urlOf(await listen(context, app, use)) + path });

@@ -267,7 +267,9 @@ export const lags = z.object({
     overdue: z.int(),
     overdueMs: ms.nullable().describe("How long the most overdue reminder has been due; null if none is overdue."),
   }),
-  follower: z.object({ slot: z.int(), tipSlot: z.int(), height: z.int(), tipHeight: z.int() }),
+  follower: z.object({ slot: z.int(), tipSlot: z.int(), height: z.int(), tipHeight: z.int() }).nullable().describe(
+    "The index of the chain; null where the instance has none.",
+  ),
 }).meta({ id: "Lags", description: "Backlogs. Counts are capped at 100000." });
 
 /** Limits of effects. */

@@ -24,7 +24,7 @@ export interface OperatorApiOptions {
   /** After so many milliseconds without a sign of life a worker counts as dead. */
   readonly aliveMs: number;
   readonly log: Log;
-  /** The index of the chain; without it history has no blocks and search finds ids only. */
+  /** The index of the chain; without it history has no blocks, search finds ids only, and lags have no `follower`. */
   readonly index?: Lookups | undefined;
   /** What needs attention and only the process knows. */
   readonly attention?: AttentionSources;
@@ -38,7 +38,7 @@ export function operatorApi(
     const known = new Map(kinds.map((kind) => [kind.kind, kind]));
     const control = createControl({ store, bus, log });
     const letters = createDeadLetters({ store, ask, control });
-    const places = placeEndpoints(app, { store, bus, control, kinds: known, aliveMs });
+    const places = placeEndpoints(app, { store, bus, control, kinds: known, aliveMs, index });
     const { paused } = countEndpoints(app, { store, kinds: known, letters, places });
     actorEndpoints(app, { store, kinds: known, control, index });
     actorControlEndpoints(app, { store, kinds: known, control });

@@ -14,7 +14,11 @@ export interface OperatorOptions {
   /** What the service is made of, in the order in which its paths are looked through. */
   readonly parts: readonly OperatorPart[];
   readonly log: Log;
+  /** Files of examples for the document; by default those of Arbor's actors. */
+  readonly examples?: readonly URL[];
 }
+
+const EXAMPLES = [new URL("./examples.json", import.meta.url)];
 
 /**
  * What the API page adds to its requests: what the guard wants of changes, and the token that the operator pages keep
@@ -28,13 +32,13 @@ const DOCS_HEADERS = `{
     }`;
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
-export function operatorApp({ guard: guarding, parts, log }: OperatorOptions): OpenAPIHono {
+export function operatorApp({ guard: guarding, parts, log, examples = EXAMPLES }: OperatorOptions): OpenAPIHono {
   const app = serviceApp("operator", log);
   app.use(careful, guard(guarding, log));
   for (const part of parts) part(app);
   mountDocs(app, {
     document: () => describe(app, guarding.token !== undefined),
-    examples: [new URL("./examples.json", import.meta.url)],
+    examples,
     headers: DOCS_HEADERS,
   });
   return app;

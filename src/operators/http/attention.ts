@@ -179,7 +179,7 @@ async function effects(store: Store): Promise<Item[]> {
 
 async function waiting({ lags }: Places): Promise<Item[]> {
   const { outbox, inputs, effects, reminders, follower } = await lags();
-  const behind = follower.tipHeight - follower.height;
+  const behind = follower ? follower.tipHeight - follower.height : 0;
   const lag = (
     id: string,
     level: Item["severity"] | undefined,

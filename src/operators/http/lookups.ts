@@ -1,6 +1,7 @@
 /** What the index knows of actors: which tokens, wallets and transactions belong together, for history and search. */
 import { parseAddress } from "#src/cardano/address.ts";
 import { readOwned, readTokenTraces } from "#src/tokens/index/owned.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
 import { type KnownBlock, readBlocks } from "#src/chain/index/transactions.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
@@ -14,8 +15,17 @@ export interface Found extends EntityRef {
   readonly label?: string;
 }
 
+/** How far the index has read, and the network's tip when it last read. */
+export interface IndexPosition {
+  readonly slot: number;
+  readonly height: number;
+  readonly tipSlot: number;
+  readonly tipHeight: number;
+}
+
 /** The index, for operators. Lists have at most the requested number of entries, and some more. */
 export interface Lookups {
+  position(): Promise<IndexPosition>;
   blocks(slots: readonly number[]): Promise<ReadonlyMap<number, KnownBlock>>;
   /** Tokens, requests and wallets that transactions touched. */
   touchedBy(hashes: readonly string[], most: number): Promise<readonly Found[]>;
@@ -30,6 +40,10 @@ export function indexLookups({ sql }: Store): Lookups {
   const wallets = async (ids: readonly string[]) =>
     ids.length === 0 ? [] : (await readWalletNames(sql, [...new Set(ids)])).map(walletFound);
   return {
+    position: async () => {
+      const { at, networkTip } = await readCursor(sql);
+      return { slot: at.slot, height: at.height, tipSlot: networkTip.slot, tipHeight: networkTip.height };
+    },
     blocks: (slots) => readBlocks(sql, slots),
     touchedBy: async (hashes, most) => {
       if (hashes.length === 0) return [];

@@ -7,8 +7,8 @@ import { z } from "zod";
 import { inTime } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { type Gauge, metrics, METRICS_TYPE } from "#src/base/metrics.ts";
-import { readCursor } from "#src/chain/index/cursor.ts";
 import type { OperatorPart } from "#src/operators/http/app.ts";
+import type { IndexPosition, Lookups } from "#src/operators/http/lookups.ts";
 import { memo } from "#src/http/memo.ts";
 import { endpoint } from "#src/http/route.ts";
 import { readBacklog, readProblemCounts } from "#src/runtime/operations/counts.ts";
@@ -44,10 +44,10 @@ const PATIENCE_MS = 1_000;
 type Rows = readonly [
   Awaited<ReturnType<typeof readBacklog>>,
   Awaited<ReturnType<typeof readProblemCounts>>,
-  Awaited<ReturnType<typeof readCursor>>,
+  IndexPosition | undefined,
 ];
 
-function setRows([backlog, troubles, cursor]: Rows): void {
+function setRows([backlog, troubles, index]: Rows): void {
   const { outbox, inputs, effects, reminders } = backlog;
   rows.unpublished.set(outbox.unpublished);
   rows.unpublishedAge.set((outbox.oldestMs ?? 0) / 1_000);
@@ -61,19 +61,26 @@ function setRows([backlog, troubles, cursor]: Rows): void {
   rows.overdue.set(reminders.overdue);
   rows.deadLetters.set(troubles.deadLetters);
   rows.unserved.set(troubles.unserved);
-  rows.slot.set(cursor.at.slot);
-  rows.lagSlots.set(Math.max(0, cursor.networkTip.slot - cursor.at.slot));
-  rows.lagBlocks.set(Math.max(0, cursor.networkTip.height - cursor.at.height));
+  rows.slot.set(index?.slot ?? NaN);
+  rows.lagSlots.set(index ? Math.max(0, index.tipSlot - index.slot) : NaN);
+  rows.lagBlocks.set(index ? Math.max(0, index.tipHeight - index.height) : NaN);
+}
+
+interface MetricsOptions {
+  readonly store: Store;
+  readonly log: Log;
+  /** The index of the chain; without it its metrics are \`NaN\`. */
+  readonly index?: Pick<Lookups, "position">;
 }
 
 /**
  * Adds the endpoint. Where the rows cannot be read in time, the metrics of the database are `NaN`; those of the process
  * are there.
  */
-export function metricsRoutes({ store, log }: { store: Store; log: Log }): OperatorPart {
+export function metricsRoutes({ store, log, index }: MetricsOptions): OperatorPart {
   const rowsOf = memo(
     FRESH_MS,
-    (): Promise<Rows> => Promise.all([readBacklog(store), readProblemCounts(store), readCursor(store.sql)]),
+    (): Promise<Rows> => Promise.all([readBacklog(store), readProblemCounts(store), index?.position()]),
     10,
   );
   const read = async () => {

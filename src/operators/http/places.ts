@@ -2,9 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { z } from "zod";
 import * as api from "#src/operators/api/operator.ts";
-import { readCursor } from "#src/chain/index/cursor.ts";
-import { requestRollback } from "#src/devnet/serve/rollback.ts";
 import { memo } from "#src/http/memo.ts";
+import type { Lookups } from "#src/operators/http/lookups.ts";
 import { answered } from "#src/operators/http/status.ts";
 import { endpoint } from "#src/http/route.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -28,6 +27,7 @@ export interface PlaceOptions {
   readonly kinds: ReadonlyMap<string, Pick<ActorKind, "limits">>;
   /** After so many milliseconds without a sign of life a worker counts as dead. */
   readonly aliveMs: number;
+  readonly index: Pick<Lookups, "position"> | undefined;
 }
 
 /** What other endpoints read of workers and backlogs. */
@@ -51,7 +51,7 @@ const SPARED = 10;
 const ASKED_MS = 60_000;
 
 /** Workers as the rows and their own answers describe them. */
-async function readWorkerLines({ store, control, aliveMs }: Omit<PlaceOptions, "bus" | "kinds">) {
+async function readWorkerLines({ store, control, aliveMs }: Pick<PlaceOptions, "store" | "control" | "aliveMs">) {
   const rows = await readWorkers(store);
   const states = await control.states(rows.filter(({ ageMs }) => ageMs < ASKED_MS).map(({ id }) => id));
   return rows.map(({ ageMs, ...row }) => {
@@ -64,11 +64,11 @@ async function readWorkerLines({ store, control, aliveMs }: Omit<PlaceOptions, "
 }
 
 /** Adds `/workers`, `/partitions`, `/leases`, `/limits`, `/lags` and the paths below. */
-export function placeEndpoints(app: OpenAPIHono, { store, bus, control, kinds, aliveMs }: PlaceOptions): Places {
+export function placeEndpoints(app: OpenAPIHono, options: PlaceOptions): Places {
+  const { store, bus, control, kinds, aliveMs, index } = options;
   const workers = memo(FRESH_MS, () => readWorkerLines({ store, control, aliveMs }));
   const lags = memo(FRESH_MS, async () => {
-    const [backlog, { at, networkTip }] = await Promise.all([readBacklog(store), readCursor(store.sql)]);
-    const follower = { slot: at.slot, height: at.height, tipSlot: networkTip.slot, tipHeight: networkTip.height };
+    const [backlog, follower = null] = await Promise.all([readBacklog(store), index?.position()]);
     return { ...backlog, follower };
   }, SPARED);
   const counts = memo(COUNTED_MS, () => countByPartition(store), SPARED);
@@ -119,21 +119,6 @@ export function placeEndpoints(app: OpenAPIHono, { store, bus, control, kinds, a
     summary: "Backlogs and their ages",
     answer: api.lags,
   }, lags);
-
-  endpoint(app, "post", "/devnet/rollback", {
-    summary: "Roll back the devnet's last blocks; their transactions return to the mempool",
-    body: api.rollbackBody,
-    answer: api.rolledBack,
-    refusals: {
-      403: "`header_missing`",
-      409: "`rollback_impossible`: deeper than the retained blocks or than the chain",
-      422: "`no_devnet`",
-      503: "`devnet_unavailable`, `unavailable`",
-    },
-  }, async ({ body: { blocks } }) => {
-    const { height, slot } = answered(await requestRollback(bus, blocks));
-    return { height, slot };
-  });
 
   return {
     lags,

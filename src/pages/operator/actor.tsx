@@ -43,7 +43,7 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
     [kind],
     { everyMs: 5_000 },
   );
-  const quietMs = useUnchanged(lags.value?.follower.tipSlot);
+  const quietMs = useUnchanged(lags.value?.follower?.tipSlot);
   const history = useHistory(at, machine.value);
   const past = usePast(at, version);
   const soon = useAtMostEvery(() => void actor.reload(), 400);

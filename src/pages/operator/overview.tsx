@@ -251,27 +251,31 @@ interface Lag {
   readonly tone: "good" | "warn" | "bad";
 }
 
+/** How far the index of the chain is behind the network. */
+function indexLag({ slot, tipSlot, height, tipHeight }: NonNullable<Lags["follower"]>): Lag {
+  const blocks = tipHeight - height;
+  return {
+    name: "Blocks to index",
+    value: blocks <= 0 ? "at the tip" : `${count(blocks)} behind`,
+    note: `block ${count(height)}${blocks > 0 ? ` of ${count(tipHeight)}, ${count(tipSlot - slot)} slots` : ""}`,
+    tone: blocks <= 2 ? "good" : blocks < 20 ? "warn" : "bad",
+  };
+}
+
 /** What waits, and whether that is bad. */
 function lagsOf({ outbox, inputs, effects, reminders, follower }: Lags): Lag[] {
   const oldest = (ms: number | null) => ms === null ? "" : `oldest ${span(ms)}`;
-  const tone = (ms: number | null) => ms === null || ms < 2_000 ? "good" : ms < 30_000 ? "warn" : "bad";
-  const slots = follower.tipSlot - follower.slot;
-  const blocks = follower.tipHeight - follower.height;
+  const tone = (ms: number | null): Lag["tone"] => ms === null || ms < 2_000 ? "good" : ms < 30_000 ? "warn" : "bad";
   return [
-    {
-      name: "Blocks to index",
-      value: blocks <= 0 ? "at the tip" : `${count(blocks)} behind`,
-      note: `block ${count(follower.height)}${
-        blocks > 0 ? ` of ${count(follower.tipHeight)}, ${count(slots)} slots` : ""
-      }`,
-      tone: blocks <= 2 ? "good" : blocks < 20 ? "warn" : "bad",
-    },
-    {
-      name: "Chain events to read",
-      value: count(inputs.unread),
-      note: oldest(inputs.oldestMs),
-      tone: tone(inputs.oldestMs),
-    },
+    ...(follower === null ? [] : [
+      indexLag(follower),
+      {
+        name: "Chain events to read",
+        value: count(inputs.unread),
+        note: oldest(inputs.oldestMs),
+        tone: tone(inputs.oldestMs),
+      },
+    ]),
     {
       name: "Open effects",
       value: count(effects.open),

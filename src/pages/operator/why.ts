@@ -83,7 +83,7 @@ function quiet({ state }: Actor, quietMs: number): Reason[] {
 /** What the state of a transaction means, and what is next. */
 function transaction({ state, context, effects }: Actor, lags: Lags | undefined): Reason[] {
   const until = numberOf(context.validTo);
-  const tip = lags?.follower.tipSlot;
+  const tip = lags?.follower?.tipSlot;
   const left = until === undefined || tip === undefined ? undefined : until - tip;
   const validity = until === undefined
     ? "It has no last slot, so it may wait for ever."

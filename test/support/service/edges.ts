@@ -10,6 +10,7 @@ import { operatorApp } from "#src/operators/http/app.ts";
 import { eventRoutes } from "#src/operators/http/events.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
 import { mountPages } from "#src/operators/http/pages.ts";
+import { rollbackEndpoint } from "#src/operators/http/rollback.ts";
 import { releaseEndpoints } from "#src/operators/http/releases.ts";
 import { webhookRoutes } from "#src/operators/http/webhooks.ts";
 import { tokenApp } from "#src/tokens/http/app.ts";
@@ -72,6 +73,7 @@ function operatorAlone(): OpenAPIHono {
       operatorApi({ store: store!, bus: bus!, ask: ask!, kinds: [], aliveMs: 1_000, log: silentLog }),
       eventRoutes({ events: events!, kinds: [] }),
       metricsRoutes({ store: store!, log: silentLog }),
+      rollbackEndpoint(bus!),
       releaseEndpoints({ store: store! }),
       webhookRoutes({ store: store!, bus: bus!, kinds: [], allowPrivate: false }),
       health,
