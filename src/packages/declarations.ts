@@ -4,7 +4,7 @@
  * The sources derive types from schemas (`z.output<typeof token>`). TypeScript computes such types here, and the
  * declarations have the result, so that a consumer needs neither the schemas nor their library.
  */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { generateDtsBundle } from "dts-bundle-generator";
 import ts from "typescript";
@@ -49,6 +49,8 @@ export interface Entry {
   readonly specifier: string;
   /** Packages whose types the declarations may import. */
   readonly peers: readonly string[];
+  /** Whether the declarations use the types of the peers, and not only their names. */
+  readonly typedPeers?: boolean;
 }
 
 /**
@@ -70,7 +72,9 @@ export function declarationsOf(entries: readonly Entry[], root: string, folder: 
     true,
     { afterDeclarations: [computedTypes(program.getTypeChecker())] },
   );
-  for (const peer of new Set(entries.flatMap(({ peers }) => peers))) writePeer(program, peer, root, folder);
+  for (const { peers, typedPeers } of entries) {
+    for (const peer of peers) typedPeers ? linkPeer(peer, root, folder) : writePeer(program, peer, root, folder);
+  }
   const config = path.join(folder, "tsconfig.json");
   const files = entries.map(({ file }, i) => {
     const declared = path.relative(root, file).replaceAll(path.sep, "/").replace(/\.ts$/, ".js");
@@ -112,6 +116,13 @@ function writePeer(program: ts.Program, peer: string, root: string, folder: stri
   mkdirSync(stub, { recursive: true });
   writeFileSync(path.join(stub, "package.json"), JSON.stringify({ name: peer, version: "0.0.0", types: "index.d.ts" }));
   writeFileSync(path.join(stub, "index.d.ts"), checker.getExportsOfModule(module).map(named).join("\n"));
+}
+
+/** Has the bundler read the types of a peer. */
+function linkPeer(peer: string, root: string, folder: string): void {
+  const link = path.join(folder, "node_modules", peer);
+  mkdirSync(path.dirname(link), { recursive: true });
+  if (!existsSync(link)) symlinkSync(realpathSync(path.join(root, "node_modules", peer)), link);
 }
 
 /** Replaces references to computed types with the types. Values of machines are left out: only their types are used. */

@@ -1,6 +1,6 @@
 /**
  * Writes the npm packages as tarballs into `dist`: the client, the command line, the forestry and the devnet for tests.
- * Each needs Node alone; only the devnet has the server and its dependencies.
+ * Each needs Node alone; only the devnet and the runtime have parts of the server and its dependencies.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -22,7 +22,7 @@ import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { VERSION } from "#src/base/version.ts";
 import { licencesOf } from "#src/packages/licences.ts";
-import { writeServer } from "#src/packages/packServer.ts";
+import { DEVNET_SERVER, RUNTIME_SERVER, writeServer } from "#src/packages/packServer.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const here = fileURLToPath(new URL("./", import.meta.url));
@@ -81,6 +81,16 @@ const DEVNET: Library = {
   lazy: false,
 };
 
+/** The actor runtime, with its operator service. */
+const RUNTIME: Library = {
+  name: "runtime",
+  description: "Durable actors on PostgreSQL: XState machines with effects, timers, HTTP and operator pages",
+  entries: { ".": "runtime.ts" },
+  keywords: ["actors", "workflow", "durable execution", "state machine", "xstate", "postgresql"],
+  lazy: false,
+  peers: RUNTIME_SERVER.peers,
+};
+
 /** Programs of the package `cli` by their entry file. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   arbor: "src/cli/main.ts",
@@ -97,7 +107,7 @@ const nameOf = (name: string) => `@arbor-cardano/${name}`;
 const fileOf = (specifier: string) => specifier === "." ? "index" : specifier.slice(2);
 
 /** The packages, in the order in which they are packed. */
-const PACKAGES = [...LIBRARIES.map(({ name }) => name), "cli", DEVNET.name];
+const PACKAGES = [...LIBRARIES.map(({ name }) => name), "cli", DEVNET.name, RUNTIME.name];
 
 /**
  * Packs packages into a folder: all, or those with these names.
@@ -110,13 +120,14 @@ export async function pack(dist: string, names: readonly string[] = PACKAGES): P
   try {
     const packed: Packed[] = [];
     const libraries = LIBRARIES.filter(({ name }) => names.includes(name));
-    const typed = [...libraries, ...names.includes(DEVNET.name) ? [DEVNET] : []];
+    const typed = [...libraries, ...[DEVNET, RUNTIME].filter(({ name }) => names.includes(name))];
     const declared = await declare(typed, path.join(stage, ".types"));
     for (const library of libraries) {
       packed.push(await packLibrary(library, declared, path.join(stage, library.name), dist));
     }
     if (names.includes("cli")) packed.push(await packPrograms(path.join(stage, "cli"), dist));
     if (names.includes(DEVNET.name)) packed.push(await packDevnet(declared, path.join(stage, DEVNET.name), dist));
+    if (names.includes(RUNTIME.name)) packed.push(await packRuntime(declared, path.join(stage, RUNTIME.name), dist));
     return packed;
   } finally {
     rmSync(stage, { recursive: true, force: true });
@@ -132,7 +143,9 @@ async function declare(libraries: readonly Library[], folder: string): Promise<R
     Object.entries(entries).map(([specifier, source]) => ({
       specifier: nameOf(name) + specifier.slice(1),
       file: path.join(here, source),
-      peers: specifier === "." ? [] : peers,
+      peers: specifier === "." && name !== RUNTIME.name ? [] : peers,
+      // their types are a part of the declarations, where those of other peers are only named
+      typedPeers: name === RUNTIME.name,
     }))
   );
   const declarations = declarationsOf(entries, root, folder);
@@ -205,10 +218,13 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
   // what `AsyncDisposable` is, for consumers whose library is older
   const types = `/// <reference lib="esnext.disposable" />\n${declared.get(nameOf(name)) ?? ""}`;
   for (const extension of ["ts", "cts"]) writeFileSync(path.join(folder, "dist", `index.d.${extension}`), types);
-  const { dependencies, optional, metafile } = await writeServer(root, path.join(folder, "server"), {
-    ...common,
-    ...program,
-  });
+  const options = { ...common, ...program };
+  const { dependencies, optional, metafile } = await writeServer(
+    root,
+    path.join(folder, "server"),
+    options,
+    DEVNET_SERVER,
+  );
   writeLicences(folder, [library, metafile]);
   return tarball(folder, dist, { ".": gzipSync(readFileSync(file), { level: 9 }).length }, name, {
     description,
@@ -224,6 +240,31 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
       "./package.json": "./package.json",
     },
     files: ["dist", "server", "THIRD-PARTY-LICENSES"],
+  });
+}
+
+async function packRuntime(declared: ReadonlyMap<string, string>, folder: string, dist: string) {
+  const { name, description, keywords, peers = [] } = RUNTIME;
+  const server = path.join(folder, "server");
+  const options = { ...common, ...program, minify: false, plugins: [versionOf(VERSION)] };
+  const { dependencies, metafile } = await writeServer(root, server, options, RUNTIME_SERVER);
+  writeFileSync(path.join(server, "dist", "index.d.ts"), declared.get(nameOf(name)) ?? "");
+  writeLicences(folder, [metafile]);
+  const given = optionalPeers(PROGRAM_PACKAGES);
+  return tarball(folder, dist, { ".": loadedBytes(metafile, server, "index.js") }, name, {
+    description,
+    keywords,
+    dependencies,
+    peerDependencies: {
+      ...Object.fromEntries(peers.map((peer) => [peer, `^${manifest.dependencies[peer]}`])),
+      ...given.peerDependencies,
+    },
+    peerDependenciesMeta: given.peerDependenciesMeta,
+    exports: {
+      ".": { types: "./server/dist/index.d.ts", default: "./server/dist/index.js" },
+      "./package.json": "./package.json",
+    },
+    files: ["server", "THIRD-PARTY-LICENSES"],
   });
 }
 

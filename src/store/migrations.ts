@@ -33,10 +33,12 @@ export async function migrate(store: Store, migrations: readonly Migration[]): P
 /**
  * Like `migrate`, for the complete list of a program. A database with a migration that is not in the list was changed
  * by a later version of the program. This version could misread or damage its rows, so it fails and changes nothing.
+ * `schema`: the schema of the tables, which is created; the first one in the store's `search_path`.
  */
 export async function migrateWhole(
   store: Store,
   migrations: readonly Migration[],
+  schema?: string,
 ): Promise<Result<string[], Failure<"database_newer">>> {
   const ids = new Set(migrations.map(({ id }) => id));
   return await locked(store, async (sql, applied) => {
@@ -48,19 +50,30 @@ export async function migrateWhole(
         "Start that version or a later one, or use another database.",
       { unknown },
     );
-  });
+  }, schema);
 }
 
 /** Runs work in a transaction under the advisory lock, with the ids of the applied migrations. */
-async function locked<T>(store: Store, work: (sql: Queries, applied: ReadonlySet<string>) => Promise<T>): Promise<T> {
+async function locked<T>(
+  store: Store,
+  work: (sql: Queries, applied: ReadonlySet<string>) => Promise<T>,
+  schema?: string,
+): Promise<T> {
   const results: T[] = [];
   await store.sql.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`;
+    if (schema !== undefined) await createSchema(sql, schema);
     await sql`create table if not exists migration (id text primary key, applied_at timestamptz not null default now())`;
     const applied = await sql<{ id: string }[]>`select id from migration`;
     results.push(await work(sql, new Set(applied.map((row) => row.id))));
   });
   return onlyOf(results);
+}
+
+/** Creates a schema. Where it exists, the role needs no right to create one. */
+async function createSchema(sql: Queries, schema: string): Promise<void> {
+  const known = await sql`select 1 from pg_namespace where nspname = ${schema}`;
+  if (known.length === 0) await sql`create schema ${sql(schema)}`;
 }
 
 async function apply(sql: Queries, migrations: readonly Migration[], applied: ReadonlySet<string>): Promise<string[]> {

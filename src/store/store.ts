@@ -19,7 +19,7 @@ export interface Store {
   readonly sql: Sql;
   /** The last failure that said that the database cannot be written, until `probeWrites` has written. */
   readonly writes: { failure: string | undefined };
-  /** Opens a separate pool on the same database, with its own settings. It is closed with this one. */
+  /** Opens a separate pool on the same database, with further settings. It is closed with this one. */
   beside(options: { max: number; settings: Settings }): Store;
   close(): Promise<void>;
 }
@@ -93,7 +93,12 @@ export function openStore(
     sql: traced(pool.sql),
     writes,
     beside: (other) => {
-      const store = openStore(url, { application, writes, ...other });
+      const store = openStore(url, {
+        application,
+        writes,
+        ...other,
+        settings: { ...options.settings, ...other.settings },
+      });
       separate.push(store);
       return store;
     },

@@ -1,5 +1,6 @@
 /** Schema migrations of a part of the program, for tests that need its tables alone. */
-import { migrationFiles, schemaMigrations } from "#src/app/schema.ts";
+import { migrationFiles } from "#src/app/migrationFiles.ts";
+import { schemaMigrations } from "#src/app/schema.ts";
 import type { Migration } from "#src/store/migrations.ts";
 
 /** The schema migrations of folders of `src` and of the folders within them. */

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { migrationFiles } from "#src/app/schema.ts";
+import { migrationFiles } from "#src/app/migrationFiles.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
