@@ -369,6 +369,7 @@ class MemoryWorker {
       write: createWriter(store),
       onUnpublished: () => Promise.resolve(),
       onFenced: () => {},
+      onCancelled: (entity, cancelled) => this.effects.cancel(entity, cancelled),
       onCommitted: ({ entity, partition, rows }) => {
         this.effects.start(rows.effects.map((effect) => ({ entity, partition, attempts: 0, ...effect })));
         for (const [name, reminder] of rows.reminders) {
