@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { inTime } from "#src/base/clock.ts";
+import { errorCode } from "#src/base/errorCode.ts";
 import { reason } from "#src/base/log.ts";
 import { measureProcess } from "#src/base/processMetrics.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
@@ -21,6 +22,7 @@ import { initHash } from "#src/forestry/hash.ts";
 import { type Bus, type BusTls, connectBus } from "#src/runtime/bus/bus.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
+import { databaseHosts, isReplicated } from "#src/store/databaseUrl.ts";
 import { migrate, migrateWhole } from "#src/store/migrations.ts";
 import { claimNetwork, readClaim } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
@@ -195,12 +197,15 @@ async function prepareDatabase({ options, progress }: StartContext, store: Store
   const { databaseUrl } = options;
   const server = databaseUrl === undefined
     ? "The embedded PostgreSQL"
-    : `The PostgreSQL server at ${new URL(databaseUrl).host} (--database-url)`;
+    : `The PostgreSQL server at ${databaseHosts(databaseUrl)} (--database-url)`;
   const problem = (why: string) => new StartError(`${server} cannot be used: ${why}.`);
   const patience = setTimeout(() => progress(`${server} does not answer yet`), PATIENCE_MS);
   try {
     // The client library retries without limit if the port accepts connections but is not a PostgreSQL server.
-    const checked = await inTime(checkServer(store), DATABASE_MS);
+    const checked = await inTime(
+      checkServer(store, databaseUrl !== undefined && isReplicated(databaseUrl)),
+      DATABASE_MS,
+    );
     if (checked === undefined) {
       throw problem(`it did not respond as PostgreSQL within ${DATABASE_MS / 1_000} s; check the host and the port`);
     }
@@ -208,7 +213,8 @@ async function prepareDatabase({ options, progress }: StartContext, store: Store
     // The embedded server has its settings on purpose.
     if (databaseUrl !== undefined) { for (const warning of checked.value) progress(`Warning: ${warning}`); }
   } catch (error) {
-    throw error instanceof StartError ? error : problem(reason(error));
+    const pooler = errorCode(error) === "08P01" ? " (08P01, which poolers answer: see docs/deployment.md)" : "";
+    throw error instanceof StartError ? error : problem(reason(error) + pooler);
   } finally {
     clearTimeout(patience);
   }

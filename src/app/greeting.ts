@@ -2,6 +2,7 @@
 import { DENO_TASK } from "#src/base/deno.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { countActors } from "#src/runtime/operations/counts.ts";
+import { databaseHosts } from "#src/store/databaseUrl.ts";
 import type { AppContext, Listening } from "#src/app/context.ts";
 
 /** Actors are counted up to here, so that a start with millions of them is not slower. */
@@ -11,7 +12,7 @@ const MOST_COUNTED = 100_000;
 export async function continuation({ store, options }: AppContext): Promise<string | undefined> {
   const [{ at }, actors] = await Promise.all([readCursor(store.sql), countActors(store, MOST_COUNTED)]);
   if (actors === 0 && at.slot < 0) return undefined;
-  const data = options.databaseUrl === undefined ? options.folder : new URL(options.databaseUrl).host;
+  const data = options.databaseUrl === undefined ? options.folder : databaseHosts(options.databaseUrl);
   const counted = `${actors.toLocaleString("en")}${actors < MOST_COUNTED ? "" : " or more"} actors`;
   return `Continues with the data in ${data}: block ${Math.max(0, at.height).toLocaleString("en")}, ${counted}`;
 }

@@ -42,7 +42,7 @@ ${SIGNER_HELP}
   --health-port N      /health, /ready and /metrics of this process, for any role (off)  ARBOR_HEALTH_PORT
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --in-memory          keep all data in a temporary folder that is removed at the end  ARBOR_IN_MEMORY
-  --database-url URL   a PostgreSQL server instead of the embedded one  DATABASE_URL
+  --database-url URL   a PostgreSQL server instead of the embedded one, or several: postgres://one:5432,two:5432/database  DATABASE_URL
   --nats-url URL,URL   NATS servers instead of the embedded endpoint    NATS_URL, NATS_TOKEN (with NATS_USER: its password)
 ${HELP_OF_NATS}
 ${PROVIDER_HELP}

@@ -9,6 +9,7 @@ import type { RateLimit } from "#src/http/rateLimit.ts";
 import { hostProblem, isLoopback } from "#src/http/sites.ts";
 import { TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
+import { readDatabaseUrl } from "#src/store/databaseUrl.ts";
 import { readGenesisOptions } from "#src/app/genesisOptions.ts";
 import { readLogOptions } from "#src/app/logOptions.ts";
 import { type Monitoring, readMonitoring } from "#src/app/monitoringOptions.ts";
@@ -228,9 +229,8 @@ function readStorage({ text, flag, isArgument, problem }: OptionReader) {
   for (const name of ["folder", "database-url"] as const) {
     if (inMemory && isArgument(name)) problem(`--in-memory and --${name} exclude each other`);
   }
-  if (databaseUrl && !(URL.canParse(databaseUrl) && /^postgres(ql)?:/.test(databaseUrl))) {
-    problem("--database-url must be a URL like postgres://user:password@host:5432/database");
-  }
+  const read = databaseUrl ? readDatabaseUrl(databaseUrl) : undefined;
+  if (read?.ok === false) problem(`--database-url ${read.error.message}`);
   return { folder: text("folder") ?? ".arbor", inMemory, ...(databaseUrl && !inMemory ? { databaseUrl } : {}) };
 }
 

@@ -26,10 +26,12 @@
  *   without a handler. Therefore `fetch_types` is off (`arrays.ts`).
  */
 import postgres from "postgres";
+import type { Socket } from "node:net";
 import { inTime } from "#src/base/clock.ts";
 import { errorCode } from "#src/base/errorCode.ts";
 import { memberOf } from "#src/base/member.ts";
 import { elementAt } from "#src/base/present.ts";
+import { dial, type PrimaryWatch } from "#src/store/primary.ts";
 
 type Sql = postgres.Sql<{ int8: bigint; json: unknown }>;
 type Work = (sql: Sql) => unknown;
@@ -39,6 +41,8 @@ type Handler = (query: Query) => void;
 /** The private members of a query that are used here. */
 interface Query extends Promise<unknown> {
   handler: Handler;
+  /** Whether it was passed to its handler; it does so by itself when it is awaited. */
+  executed?: boolean;
   /** Set for a cursor, whose promise does not settle. */
   readonly cursorFn?: unknown;
   /** Takes each row, with the result that the connection is collecting. */
@@ -54,25 +58,38 @@ interface Connection {
   /** Number of statements and transactions that it runs. */
   users: number;
   /** Rejects the transaction that has it for itself. */
-  abort?: ((error: Error) => void) | undefined;
+  abort?: ((error: unknown) => void) | undefined;
   lost: boolean;
+  /** Whether its first statements have not run yet. */
+  starting: boolean;
+  /** Why the server refused it or these statements. */
+  refused?: unknown;
+  /** The server, where several are known. */
+  server?: { readonly url: string; readonly socket: Socket };
   /** Gives it up: what it has not answered is refused, and it does not connect again. */
   lose(): void;
   /** Whether it takes no more statements: it or another connection was lost, and this one may be next. */
   retired: boolean;
 }
 
+export interface PoolOptions {
+  readonly setUp?: string;
+  readonly primary?: PrimaryWatch | undefined;
+  readonly onError?: (error: unknown) => void;
+}
+
 /**
  * Opens a pool of at most `max` connections with the options of `maker`, a pool that only creates queries. A statement
  * gets an idle connection, else a new one, else the one with the fewest statements; a transaction gets it for itself.
- * `onError` is called with the error of each that fails.
+ * `onError` is called with the error of each that fails. Each connection first runs the statements of `setUp`. With
+ * `primary` they are opened to the server that it finds, and those to another one are given up.
  *
  * It is one function, because its parts share the connections and what waits for them.
  */
 export function openPool(
   maker: Sql,
   max: number,
-  onError: (error: unknown) => void = () => {},
+  { setUp, primary, onError = () => {} }: PoolOptions = {},
 ): { readonly sql: Sql; end(seconds: number): Promise<void> } {
   const connections = new Set<Connection>();
   /** Users that wait because each connection has a transaction. */
@@ -87,7 +104,13 @@ export function openPool(
     const late = setTimeout(() => connection.lose(), seconds * 1_000 * Math.max(1, host.length));
     // the server's first parameter: with an object of its own, the library reports those of every connection
     const onparameter = () => clearTimeout(late);
-    const options = { ...maker.options, max: 1, onclose, parameters: {}, onparameter };
+    const socket = primary && (async () => {
+      const url = await primary.find();
+      const socket = await dial(url);
+      connection.server = { url, socket };
+      return socket;
+    });
+    const options = { ...maker.options, max: 1, onclose, parameters: {}, onparameter, ...socket && { socket } };
     const sql = postgres(options as never) as unknown as Sql;
     const connection: Connection = {
       sql,
@@ -95,11 +118,25 @@ export function openPool(
       handler: handlerOf(sql),
       users: 0,
       lost: false,
+      starting: setUp !== undefined,
       retired: false,
       lose: () => lose(connection),
     };
     connections.add(connection);
+    if (setUp !== undefined) start(connection, setUp);
     return connection;
+  };
+  const start = (connection: Connection, setUp: string) => {
+    const query = maker.unsafe(setUp) as unknown as Query;
+    query.executed = true;
+    const { reject } = query;
+    // before the library refuses, without that reason, what waits for the connection
+    query.reject = (error) => {
+      connection.refused ??= error;
+      reject(error);
+    };
+    connection.handler(query);
+    query.then(() => connection.starting = false, connection.lose);
   };
   const choose = (): Connection | undefined => {
     let least: Connection | undefined;
@@ -136,27 +173,44 @@ export function openPool(
   };
   const lose = (connection: Connection) => {
     if (!connections.delete(connection)) return;
-    const { sql, abort, retired } = connection;
+    const { sql, abort, retired, server } = connection;
     connection.lost = true;
     clearTimeout(connection.late);
-    abort?.(lostError());
-    Object.assign(sql.options, { socket: () => Promise.reject(lostError()) });
+    abort?.(errorOf(connection));
+    Object.assign(sql.options, { socket: () => Promise.reject(errorOf(connection)) });
     void sql.end({ timeout: 0 });
+    // without the farewell of the library, which a server that does not answer never takes
+    server?.socket.destroy();
     // What ended one connection has often ended the others, which may not have noticed yet.
-    for (const other of retired ? [] : connections) {
-      other.retired = true;
-      closeRetired(other);
-    }
+    if (!retired) retireAll();
     serve();
   };
+  /** Has later statements use new connections. */
+  const retireAll = () => {
+    primary?.doubt();
+    for (const connection of connections) {
+      connection.retired = true;
+      closeRetired(connection);
+    }
+  };
+  const failed = (error: unknown) => {
+    onError(error);
+    // the server takes no writes: behind its name, or among its neighbours, another one may
+    if (errorCode(error) === READ_ONLY) retireAll();
+  };
+  primary?.onMoved((url) => {
+    for (const connection of [...connections]) {
+      if (connection.server !== undefined && connection.server.url !== url) connection.lose();
+    }
+  });
 
-  const begin = (...args: [...options: string[], work: Work]) => {
+  const transaction = (...args: [...options: string[], work: Work]) => {
     if (ended) return maker.begin(() => {});
     return new Promise((resolve, reject) =>
       use(async (connection) => {
         connection.abort = reject;
         await transact(maker, connection, args).then(resolve, (error) => {
-          onError(error);
+          failed(error);
           reject(error);
         });
         connection.abort = undefined;
@@ -166,7 +220,7 @@ export function openPool(
   const unsupported = () => Promise.reject(new TypeError("This pool runs statements and transactions only."));
   const ownHandler = handlerOf(maker);
   const handler: Handler = (query) => {
-    query.catch(onError);
+    query.catch(failed);
     if (ended) return ownHandler(query);
     if (query.cursorFn) return query.reject(new TypeError("A cursor needs a transaction."));
     use((connection) => {
@@ -175,7 +229,7 @@ export function openPool(
     });
   };
   return {
-    sql: queriesOf(maker, handler, { begin, reserve: unsupported, listen: unsupported }),
+    sql: queriesOf(maker, handler, { begin: transaction, reserve: unsupported, listen: unsupported }),
     end: async (seconds) => {
       await maker.end();
       ended = true;
@@ -230,11 +284,18 @@ async function transact(maker: Sql, connection: Connection, args: [...options: s
   return await scope(work, `begin ${options.join("")}`, "rollback", "commit");
 }
 
+/** SQLSTATE of a write on a server or in a transaction that takes none. */
+const READ_ONLY = "25006";
+
 /** Codes of the library and of sockets for a lost connection; those of PostgreSQL begin otherwise. */
 const LOST = /^(CONN|COPY_|E)/;
 
 function execute(connection: Connection, query: Query): void {
-  if (connection.lost) return query.reject(lostError());
+  if (connection.starting) {
+    const { reject } = query;
+    query.reject = (error) => reject(connection.refused ?? error);
+  }
+  if (connection.lost) return query.reject(errorOf(connection));
   query.forEachFn ??= (row, result) => void result.push(row);
   connection.handler(query);
   // The socket's error comes before its end.
@@ -263,7 +324,7 @@ function handlerOf(sql: Sql): Handler {
   return (query) => handler(query);
 }
 
-/** The error of a statement whose connection is lost, with the library's code. */
-function lostError(): Error {
-  return Object.assign(new Error("the connection to the database was lost"), { code: "CONNECTION_CLOSED" });
+/** The error of a statement whose connection is lost: why the server refused it, else one with the library's code. */
+function errorOf({ refused }: Connection): unknown {
+  return refused ?? Object.assign(new Error("the connection to the database was lost"), { code: "CONNECTION_CLOSED" });
 }

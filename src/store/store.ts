@@ -11,7 +11,10 @@ import { reason } from "#src/base/log.ts";
 import { memberOf } from "#src/base/member.ts";
 import { arraysOf, arrayTypes } from "#src/store/arrays.ts";
 import { byteType } from "#src/store/bytes.ts";
+import { readDatabaseUrl } from "#src/store/databaseUrl.ts";
 import { openPool } from "#src/store/pool.ts";
+import { type PrimaryWatch, SERVER_STATE, type ServerState, watchPrimary } from "#src/store/primary.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import { traced } from "#src/store/traced.ts";
 
 /** A pool. `sql` is postgres.js with `bigint` for int8 and exact JSON. */
@@ -64,30 +67,31 @@ export type Queries = Sql | postgres.TransactionSql<{ int8: bigint; json: unknow
 /** A fragment of a query. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
-/** Opens a pool of at most `max` connections, 10 by default. It connects at the first query. */
+/**
+ * Opens a pool of at most `max` connections, 10 by default. It connects at the first query; where the URL names several
+ * hosts, to the one that takes writes. Throws a `TypeError` where the URL is none.
+ */
 export function openStore(
   url: string,
-  options: { max?: number; application?: string; settings?: Settings; writes?: Store["writes"] } = {},
+  options: {
+    max?: number;
+    application?: string;
+    settings?: Settings;
+    writes?: Store["writes"];
+    primary?: PrimaryWatch | undefined;
+  } = {},
 ): Store {
   const writes = options.writes ?? { failure: undefined };
   const onError = (error: unknown) => {
     if (UNWRITABLE.test(errorCode(error))) writes.failure = reason(error);
   };
   const application = options.application ?? "arbor";
-  const maker = postgres(url, {
-    // Connections stay open: `openPool` treats every closed connection as lost.
-    idle_timeout: undefined,
-    max_lifetime: null,
-    connect_timeout: 10,
-    onnotice: () => {},
-    types,
-    fetch_types: false,
-    connection: { application_name: application, ...CONNECTION_SETTINGS, ...options.settings },
-  }) as unknown as Sql;
-  const arrayTypesOf = memberOf(memberOf(maker.options, "shared"), "typeArrayMap");
-  if (typeof arrayTypesOf !== "object" || arrayTypesOf === null) throw new TypeError("postgres.js has no array types");
-  Object.assign(arrayTypesOf, arraysOf);
-  const pool = openPool(maker, options.max ?? 10, onError);
+  const hosts = urlsOf(url);
+  const ownPrimary = options.primary === undefined && hosts.length > 1 ? watchServers(hosts) : undefined;
+  const primary = options.primary ?? ownPrimary;
+  const maker = makerOf(hosts[0] ?? url, application);
+  const setUp = settingsStatement({ ...CONNECTION_SETTINGS, ...options.settings });
+  const pool = openPool(maker, options.max ?? 10, { setUp, primary, onError });
   const separate: Store[] = [];
   return {
     sql: traced(pool.sql),
@@ -96,15 +100,74 @@ export function openStore(
       const store = openStore(url, {
         application,
         writes,
+        primary,
         ...other,
         settings: { ...options.settings, ...other.settings },
       });
       separate.push(store);
       return store;
     },
-    close: async () => void await Promise.all([pool.end(5), ...separate.map((store) => store.close())]),
+    close: async () => {
+      await Promise.all([pool.end(5), ...separate.map((store) => store.close())]);
+      await ownPrimary?.stop();
+    },
   };
 }
+
+/** The URL of each host. Throws a `TypeError` where it is none; the options refuse it before. */
+function urlsOf(url: string): readonly string[] {
+  const read = readDatabaseUrl(url);
+  if (!read.ok) throw new TypeError(`The URL of the database ${read.error.message}.`);
+  return read.value;
+}
+
+/** Watches which server takes writes, with a connection to each. */
+function watchServers(urls: readonly string[]): PrimaryWatch {
+  return watchPrimary(urls, (url) => {
+    const { sql, end } = openPool(makerOf(url, "arbor primary"), 1);
+    return {
+      ask: async () => await onlyRow(sql.unsafe<ServerState[]>(SERVER_STATE)),
+      end: () => end(0),
+    };
+  });
+}
+
+/** Makes the settings by statements: a pooler refuses them as parameters of a connection (08P01), or drops them. */
+function settingsStatement(settings: Settings): string {
+  return Object.entries(settings).map(([name, value]) => `set ${name} to '${value}'`).join(";");
+}
+
+/** A pool of the library that only creates queries, with the options of every connection. */
+function makerOf(url: string, application: string): Sql {
+  const maker = postgres(url, {
+    // Connections stay open: `openPool` treats every closed connection as lost.
+    idle_timeout: undefined,
+    max_lifetime: null,
+    connect_timeout: 10,
+    onnotice,
+    types,
+    fetch_types: false,
+    connection: { application_name: application },
+  }) as unknown as Sql;
+
+  const arrayTypesOf = memberOf(memberOf(maker.options, "shared"), "typeArrayMap");
+  if (typeof arrayTypesOf !== "object" || arrayTypesOf === null) throw new TypeError("postgres.js has no array types");
+  Object.assign(arrayTypesOf, arraysOf);
+  return maker;
+}
+
+/**
+ * Fails the statement whose commit a server stopped confirming with its synchronous replica, because something cancelled
+ * the wait: it is durable on that server alone, and a promotion of the replica loses it. The library has the answer to a
+ * statement at its end, and rejects it with what is thrown before.
+ */
+function onnotice({ routine, message }: postgres.Notice): void {
+  if (routine !== "SyncRepWaitForLSN") return;
+  throw Object.assign(new Error(`the commit may be on one server only: ${message}`), { code: NOT_REPLICATED });
+}
+
+/** Own code of a statement whose commit the synchronous replica has not confirmed. */
+const NOT_REPLICATED = "COMMIT_NOT_REPLICATED";
 
 /** SQLSTATE of a full disk, of errors of the disk and of a server that takes no writes. */
 const UNWRITABLE = /^(53100|58030|25006)$/;
@@ -126,6 +189,9 @@ const RETRYABLE = new Set([
   "40001",
   "40P01",
   "55P03",
+  // The server takes no writes: another one may, which the next connection finds.
+  "25006",
+  NOT_REPLICATED,
 ]);
 /**
  * Classes of SQLSTATE: connection (08), insufficient resources (53, including too many connections), operator

@@ -4,7 +4,13 @@ import { describe } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import { openStore } from "#src/store/store.ts";
 import { faultMatrix, type Infrastructure, type InfrastructureFault } from "../support/runtime/faultMatrix.ts";
-import { hasNatsServer, type NatsServer, startNatsCluster, startNatsServer } from "../support/infra/natsServer.ts";
+import {
+  hasNatsServer,
+  type NatsMember,
+  type NatsServer,
+  startNatsCluster,
+  startNatsServer,
+} from "../support/infra/natsServer.ts";
 import { findPostgres, type PostgresServer, startInstalledServer } from "../support/infra/postgresServer.ts";
 
 const given = process.env.DATABASE_URL;
@@ -82,7 +88,7 @@ describe.skipIf(!possible)("on nats-server and PostgreSQL", () => {
 });
 
 describe.skipIf(!possible)("on three nats-servers in a cluster, the stream on all of them", () => {
-  let nats: readonly NatsServer[];
+  let nats: readonly NatsMember[];
   let postgres: Awaited<ReturnType<typeof startDatabase>>;
   const killed = (n: number): InfrastructureFault => ({
     name: `server ${n + 1} of three is killed, and comes back later`,
@@ -109,6 +115,37 @@ describe.skipIf(!possible)("on three nats-servers in a cluster, the stream on al
         },
       };
     },
-    faults: [killed(0), killed(1), killed(2)],
+    faults: [
+      killed(0),
+      killed(1),
+      killed(2),
+      ...[0, 1, 2].map((n) => ({
+        name: `server ${n + 1} of three is separated from the others for 8 s, with its clients`,
+        deafens: true,
+        strike: async () => {
+          nats[n]!.part();
+          await sleep(8_000);
+          await nats[n]!.rejoin();
+        },
+      })),
+      {
+        name: "server 1 of three answers nothing for 8 s",
+        deafens: true,
+        strike: async () => {
+          nats[0]!.signal("SIGSTOP");
+          await sleep(8_000);
+          nats[0]!.signal("SIGCONT");
+        },
+      },
+      {
+        name: "all three servers are killed, and come back",
+        deafens: true,
+        strike: async () => {
+          await Promise.all(nats.map((one) => one.kill()));
+          await sleep(1_000);
+          await Promise.all(nats.map((one) => one.start()));
+        },
+      },
+    ],
   });
 });

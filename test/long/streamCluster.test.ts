@@ -9,13 +9,13 @@ import { STREAM } from "#src/runtime/events/jetStream.ts";
 import type { Publisher } from "#src/runtime/events/publisher.ts";
 import { readRebuild, startRebuild } from "#src/runtime/events/rebuild.ts";
 import { readIncompleteStreams } from "#src/runtime/events/streamRecord.ts";
-import { hasNatsServer, type NatsServer, startNatsCluster } from "../support/infra/natsServer.ts";
+import { hasNatsServer, type NatsMember, startNatsCluster } from "../support/infra/natsServer.ts";
 import { until } from "../support/base/until.ts";
 import { openOutbox, type Outbox } from "../support/runtime/outbox.ts";
 import { storedMessages } from "../support/runtime/storedStream.ts";
 
 describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
-  let servers: readonly NatsServer[];
+  let servers: readonly NatsMember[];
   let outbox: Outbox;
   let publisher: Publisher;
   let connection: NatsConnection;
@@ -41,10 +41,26 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
   const streamInfo = () => until("the stream answers", () => manager.streams.info(STREAM).catch(() => undefined));
   /** The versions in the stream, in its order. */
   const stored = async () => {
-    await streamInfo();
-    const messages = await storedMessages(manager);
+    const messages = await until("the stream answers", () => storedMessages(manager).catch(() => undefined));
     for (const { subject } of messages) expect(subject).toBe("arbor.event.other.x.go");
     return messages.map(({ event }) => event.data.version);
+  };
+  /** Rebuilds the stream; `meanwhile` runs after the start. */
+  const rebuilt = async (meanwhile: () => Promise<void>) => {
+    const bus = await connectBus({ url: servers.map(({ url }) => url).join(",") });
+    const started = await startRebuild({
+      store: outbox.store,
+      bus,
+      log: silentLog,
+      contents: NO_CONTENTS,
+      maxAgeMs: 30 * 86_400_000,
+    });
+    if (!started.ok) throw new Error(started.error.message);
+    await meanwhile();
+    await started.value.done;
+    expect(await readRebuild(outbox.store)).toMatchObject({ status: "done", reason: null });
+    await published();
+    await bus.close();
   };
   const range = (to: number) => Array.from({ length: to }, (_, i) => i + 1);
 
@@ -72,26 +88,13 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
     });
     await manager.streams.purge(STREAM, { seq: 8 });
     expect(await stored()).toEqual([8, 9, 10]);
-    const bus = await connectBus({ url: servers[0]!.url });
-    const started = await startRebuild({
-      store: outbox.store,
-      bus,
-      log: silentLog,
-      contents: NO_CONTENTS,
-      maxAgeMs: 30 * 86_400_000,
-    });
-    if (!started.ok) throw new Error(started.error.message);
-    await write(5);
-    await started.value.done;
-    expect(await readRebuild(outbox.store)).toMatchObject({ status: "done", reason: null });
-    await published();
+    await rebuilt(() => write(5));
     expect(await stored()).toEqual(range(15));
     const { config } = await streamInfo();
     expect(config.subjects).toEqual(["arbor.event.>"]);
     expect(config.duplicate_window).toBe(120e9);
     const consumer = await connection.jetstream().consumers.get(STREAM, "reader");
     expect((await consumer.info()).num_pending).toBe(15);
-    await bus.close();
   });
 
   test("a deleted stream is created again, and says that it lacks what was before", async () => {
@@ -100,5 +103,18 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
     await published();
     expect(await stored()).toEqual([16]);
     expect(await readIncompleteStreams(outbox.store)).toEqual([STREAM]);
+  });
+
+  test("all servers lose their files while transitions are written: what was not published is stored, a rebuild stores all", async () => {
+    await Promise.all(servers.map((server) => server.kill()));
+    await write(5);
+    await Promise.all(servers.map((server) => server.wipe()));
+    await Promise.all(servers.map((server) => server.start()));
+    await published();
+    expect(await stored()).toEqual([17, 18, 19, 20, 21]);
+    expect(await readIncompleteStreams(outbox.store)).toContain(STREAM);
+    await rebuilt(() => write(5));
+    expect(await stored()).toEqual(range(26));
+    expect(await readIncompleteStreams(outbox.store)).toEqual([]);
   });
 });

@@ -11,6 +11,7 @@ import { type KeyRecord, readRecord } from "#src/cli/keyExport/record.ts";
 import { POSTGRES_PACKAGE } from "#src/embedded/postgres/binaries.ts";
 import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
 import { runningPostgres, startPostgres } from "#src/embedded/postgres/postgres.ts";
+import { readDatabaseUrl } from "#src/store/databaseUrl.ts";
 import { openStore } from "#src/store/store.ts";
 import { keyOf } from "#src/wallets/vault/rows.ts";
 import { unseal } from "#src/cardano/keys/seal.ts";
@@ -75,6 +76,8 @@ const noPrograms = (folder: string) =>
 
 /** The record in a PostgreSQL database of this server. */
 export async function fromServer(url: string, wallet: string): Promise<KeyRecord> {
+  const read = readDatabaseUrl(url);
+  if (!read.ok) throw new CliError(`Error: the URL of the database ${read.error.message}`);
   const store = openStore(url, { max: 1, application: "wallet-key-export" });
   try {
     const row = await keyOf(store.sql, wallet);

@@ -9,6 +9,7 @@ import { connect, type ConnectionOptions } from "nats";
 import { sleep } from "#src/base/clock.ts";
 import { freePort } from "#src/embedded/postgres/ports.ts";
 import { endChild, runScript } from "../base/processes.ts";
+import { startProxy } from "./tcpProxy.ts";
 
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
@@ -37,6 +38,19 @@ export interface NatsServer {
   end(): Promise<void>;
   /** Stops it and deletes its files. */
   stop(): Promise<void>;
+}
+
+/** A server with JetStream of this machine. */
+export interface InstalledNats extends NatsServer {
+  /** Deletes what its streams hold, after `kill`. */
+  wipe(): Promise<void>;
+}
+
+/** A member of a cluster. */
+export interface NatsMember extends InstalledNats {
+  /** Separates it from the other members, while its clients stay connected; ended by `rejoin`. */
+  part(): void;
+  rejoin(): Promise<void>;
 }
 
 /** A server that a function starts, on a fixed port. */
@@ -98,7 +112,7 @@ export async function startNatsServer(
   variables: Readonly<Record<string, string>> = {},
   /** With what its readiness is checked, where a client without credentials cannot connect. */
   client: ConnectionOptions = {},
-): Promise<NatsServer> {
+): Promise<InstalledNats> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-nats-"));
   const port = await freePort();
   const server = await serverOf(
@@ -114,6 +128,7 @@ export async function startNatsServer(
   );
   return {
     ...server,
+    wipe: () => rm(folder, { recursive: true, force: true }),
     stop: async () => {
       await server.stop();
       await rm(folder, { recursive: true, force: true });
@@ -121,17 +136,35 @@ export async function startNatsServer(
   };
 }
 
-/** Starts a cluster of nats-servers with JetStream. */
-export async function startNatsCluster(size: number): Promise<readonly NatsServer[]> {
+/**
+ * Starts a cluster of nats-servers with JetStream. Each route from one to another has a proxy; they advertise an address
+ * that does not answer, so that no server finds a way around it.
+ */
+export async function startNatsCluster(size: number): Promise<readonly NatsMember[]> {
   const routes: number[] = [];
   while (routes.length < size) routes.push(await freePort());
-  const urls = routes.map((port) => `nats://127.0.0.1:${port}`);
-  return await Promise.all(urls.map((url, i) =>
-    startNatsServer(true, [
-      ...["-n", `nats${i + 1}`, "--cluster_name", "arbor-test"],
-      ...["--cluster", url, "--routes", urls.join(",")],
-    ])
-  ));
+  const proxies = await Promise.all(
+    routes.map((_, from) =>
+      Promise.all(routes.map((port, to) => from === to ? undefined : startProxy({ host: "127.0.0.1", port })))
+    ),
+  );
+  return await Promise.all(routes.map(async (port, i) => {
+    const urls = proxies[i]!.flatMap((proxy) => proxy === undefined ? [] : `nats://127.0.0.1:${proxy.port}`);
+    const server = await startNatsServer(true, [
+      ...["-n", `nats${i + 1}`, "--cluster_name", "arbor-test", "--cluster", `nats://127.0.0.1:${port}`],
+      ...["--routes", urls.join(","), "--cluster_advertise", `127.0.0.1:${await freePort()}`],
+    ]);
+    const between = [...proxies[i]!, ...proxies.map((row) => row[i])].filter((proxy) => proxy !== undefined);
+    return {
+      ...server,
+      part: () => between.forEach((proxy) => proxy.freeze()),
+      rejoin: async () => void await Promise.all(between.map((proxy) => proxy.mend())),
+      stop: async () => {
+        await server.stop();
+        await Promise.all(proxies[i]!.map((proxy) => proxy?.cut()));
+      },
+    };
+  }));
 }
 
 /** Starts the product's embedded endpoint, as a process. */

@@ -1,6 +1,7 @@
 /** A PostgreSQL server for one test, which can be killed and restarted on its port with its data. */
-import { type ChildProcess, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chownSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,6 +42,15 @@ async function stall(head: number, ms: number): Promise<void> {
   } finally {
     for (const pid of pids) process.kill(pid, "SIGCONT");
   }
+}
+
+/** A server that is installed on this machine. */
+export interface InstalledServer extends PostgresServer {
+  readonly port: number;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts it again after `kill`, with more settings as `name=value`. */
+  start(more?: readonly string[]): Promise<void>;
 }
 
 /** The product's embedded server. */
@@ -93,7 +103,7 @@ export function findPostgres(): string | undefined {
 }
 
 /** A server that is installed on this machine, with its default settings and `more` of them, as `name=value`. */
-export function startInstalledServer(native: string, more: readonly string[] = []): Promise<PostgresServer> {
+export function startInstalledServer(native: string, more: readonly string[] = []): Promise<InstalledServer> {
   return startOn(native, more, async (folder, place) => {
     await createCluster(folder, place);
     return readPassword(folder);
@@ -103,14 +113,16 @@ export function startInstalledServer(native: string, more: readonly string[] = [
 /** A replica of an installed server: it answers reads. */
 export function startReplica(
   native: string,
-  primary: PostgresServer,
+  primary: Pick<PostgresServer, "url">,
   more: readonly string[] = [],
-): Promise<PostgresServer> {
-  return startOn(native, more, (folder) => {
+): Promise<InstalledServer> {
+  return startOn(native, more, async (folder) => {
     const data = join(folder, "data");
     const args = ["-d", primary.url, "-D", data, "--write-recovery-conf", "--checkpoint=fast"];
-    const { status, stderr } = spawnSync(join(native, "bin", "pg_basebackup"), args);
-    if (status !== 0) throw new Error(`pg_basebackup ended with ${status}: ${stderr}`);
+    // the URL may be that of a proxy in this process
+    const child = spawn(join(native, "bin", "pg_basebackup"), args, { stdio: ["ignore", "ignore", "inherit"] });
+    const [status] = await once(child, "exit");
+    if (status !== 0) throw new Error(`pg_basebackup ended with ${status}`);
     const account = serverAccount(data);
     if (account) spawnSync("chown", ["-R", `${account.uid}:${account.gid}`, data]);
     return new URL(primary.url).password;
@@ -122,7 +134,7 @@ async function startOn(
   native: string,
   more: readonly string[],
   create: (folder: string, place: ServerPrograms) => Promise<string> | string,
-): Promise<PostgresServer> {
+): Promise<InstalledServer> {
   const folder = await mkdtemp(join(tmpdir(), "arbor-postgres-"));
   await chmod(folder, 0o755);
   const data = join(folder, "data");
@@ -133,9 +145,15 @@ async function startOn(
   mkdirSync(sockets);
   if (account) chownSync(sockets, account.uid, account.gid);
   const port = await freePort();
-  const start = async (): Promise<ChildProcess> => {
+  const start = async (later: readonly string[] = []): Promise<ChildProcess> => {
     const output = openSync(join(folder, "server.log"), "a");
-    const settings = [`port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${sockets}`, ...more];
+    const settings = [
+      `port=${port}`,
+      "listen_addresses=127.0.0.1",
+      `unix_socket_directories=${sockets}`,
+      ...more,
+      ...later,
+    ];
     const child = launch(place, "postgres", data, settings.flatMap((one) => ["-c", one]), { output });
     closeSync(output);
     let gone = false;
@@ -144,7 +162,7 @@ async function startOn(
       const file = readPidFile(data);
       if (file?.ready && file.pid === child.pid) return child;
       // Processes of a server whose postmaster was killed may still run.
-      if (gone) return await sleep(200).then(start);
+      if (gone) return await sleep(200).then(() => start(later));
       await sleep(20);
     }
   };
@@ -158,6 +176,9 @@ async function startOn(
       await sleep(awayMs);
       child = await start();
     },
+    port,
+    kill: async () => void await endChild(child, "SIGKILL"),
+    start: async (more) => void (child = await start(more)),
     stall: (ms) => stall(child.pid!, ms),
     stop: async () => {
       await endChild(child, "SIGINT");

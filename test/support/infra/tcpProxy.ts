@@ -5,7 +5,9 @@ export interface Proxy {
   readonly port: number;
   /** Ends all connections and accepts no more. */
   cut(): Promise<void>;
-  /** Accepts connections again, on the same port. */
+  /** Passes nothing on any more: connections stay open, and new ones are accepted. */
+  freeze(): void;
+  /** Accepts connections again, on the same port; those that were frozen end. */
   mend(): Promise<void>;
 }
 
@@ -21,6 +23,7 @@ export async function startProxy(
   },
 ): Promise<Proxy> {
   const sockets = new Set<Socket>();
+  let frozen = false;
   let server: Server | undefined;
   let connections = 0;
   const listen = (port: number) =>
@@ -32,7 +35,8 @@ export async function startProxy(
         for (const [from, into] of [[inside, outside], [outside, inside]] as const) {
           sockets.add(from);
           const { answers } = to;
-          if (from === inside || answers === undefined) from.pipe(into);
+          if (frozen) from.pause();
+          else if (from === inside || answers === undefined) from.pipe(into);
           else from.on("data", (bytes) => into.write(answers(bytes.toString("latin1")), "latin1"));
           from.on("error", () => {});
           from.on("close", () => {
@@ -54,6 +58,14 @@ export async function startProxy(
       for (const socket of sockets) socket.destroy();
       await closed;
     },
-    mend: async () => void await listen(port),
+    freeze: () => {
+      frozen = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    mend: async () => {
+      if (!frozen) return void await listen(port);
+      frozen = false;
+      for (const socket of sockets) socket.destroy();
+    },
   };
 }

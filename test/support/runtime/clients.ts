@@ -18,6 +18,8 @@ export interface Clients {
   readonly answers: ReadonlyMap<Command, { readonly balance: number; readonly adds: number }>;
   /** Commands without an answer in time. */
   readonly open: readonly Command[];
+  /** The longest time in milliseconds without an acknowledgement of any command. */
+  readonly gapMs: () => number;
   /** Longest wait for an answer, in milliseconds. */
   readonly worstMs: () => number;
   /** Waits until requests in flight have ended. */
@@ -44,6 +46,8 @@ export function startClients({ ask }: Ask, options: ClientOptions): Clients {
   let over = false;
   let number = 0;
   let worstMs = 0;
+  let gapMs = 0;
+  let lastAt = performance.now();
   const running = Array.from({ length: options.clients }, async () => {
     while (!over) {
       const n = number++;
@@ -53,8 +57,11 @@ export function startClients({ ask }: Ask, options: ClientOptions): Clients {
         commandId: command.id,
         deadlineMs,
       });
-      if (answer.ok) answers.set(command, answer.value as { balance: number; adds: number });
-      else {
+      if (answer.ok) {
+        answers.set(command, answer.value as { balance: number; adds: number });
+        gapMs = Math.max(gapMs, performance.now() - lastAt);
+        lastAt = performance.now();
+      } else {
         open.push(command);
         if (answer.error.code !== "unavailable") wrong.push(answer.error);
       }
@@ -65,6 +72,7 @@ export function startClients({ ask }: Ask, options: ClientOptions): Clients {
   return {
     answers: answers,
     open,
+    gapMs: () => Math.round(gapMs),
     worstMs: () => Math.round(worstMs),
     stop: async () => {
       over = true;

@@ -154,7 +154,7 @@ export function faultMatrix(options: MatrixOptions): void {
     await core?.stop();
     const states = await Promise.all(workers.map((worker) => worker.state()));
     const fenced = states.reduce((sum, state) => sum + state.fenced, 0);
-    const words = { ...counts, heard, fenced, worstMs: clients.worstMs(), settledMs };
+    const words = { ...counts, heard, fenced, worstMs: clients.worstMs(), gapMs: clients.gapMs(), settledMs };
     console.log(`${infrastructure.name}: ${name}:`, JSON.stringify(words), said ?? "");
   }
 

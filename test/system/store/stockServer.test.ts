@@ -8,7 +8,7 @@ import { databaseCheck } from "#src/app/health.ts";
 import { until } from "../../support/base/until.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { checkServer } from "#src/store/server.ts";
-import { CONNECTION_SETTINGS, openStore, type Store } from "#src/store/store.ts";
+import { CONNECTION_SETTINGS, isRetryable, openStore, type Store } from "#src/store/store.ts";
 import { migrationsOf } from "../../support/infra/migrationsOf.ts";
 import { type PostgresServer, startInstalledServer } from "../../support/infra/postgresServer.ts";
 
@@ -98,6 +98,49 @@ test("a database that takes no writes, or has no room, makes the process not rea
   await admin.sql`drop trigger full_disk on write_probe`;
   expect(await databaseCheck(used)).toEqual({ ready: true });
   await Promise.all([used.close(), admin.close()]);
+});
+
+test("a commit that nothing but this server has, because the wait for its replica was cancelled, is not confirmed", async () => {
+  const admin = openStore(server.url, { max: 1 });
+  const used = openStore(server.url, { max: 2, application: "waiting" });
+  const cancelWait = () =>
+    until("a commit waits", async () => {
+      const rows = await admin.sql`
+        select pg_cancel_backend(pid) from pg_stat_activity where application_name = 'waiting' and wait_event = 'SyncRep'`;
+      return rows.length > 0;
+    });
+  await admin.sql`create table kept (i int)`;
+  await admin.sql.unsafe("alter system set synchronous_standby_names = 'none'");
+  await admin.sql`select pg_reload_conf()`;
+  await admin.sql.unsafe("set synchronous_commit = local");
+  for (
+    const write of [
+      () => Promise.resolve(used.sql`insert into kept values (1) returning i`),
+      () => used.sql.begin((sql) => sql`insert into kept values (2)`),
+    ]
+  ) {
+    const written = write().catch((error) => error);
+    await cancelWait();
+    const error = await written;
+    expect(error).toMatchObject({ code: "COMMIT_NOT_REPLICATED" });
+    expect(isRetryable(error)).toBe(true);
+  }
+  await admin.sql.unsafe("alter system reset synchronous_standby_names");
+  await admin.sql`select pg_reload_conf()`;
+  // they are there, and the connections work
+  expect(await used.sql`select i from kept order by i`).toEqual([{ i: 1 }, { i: 2 }]);
+  await Promise.all([used.close(), admin.close()]);
+});
+
+test("after a refused write connections are opened again, because another server may take writes now", async () => {
+  const used = openStore(server.url, { max: 1 });
+  const process = async () => (await used.sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid;
+  const before = await process();
+  const refused = await used.sql.begin("read only", (sql) => sql`create table never (i int)`).catch((error) => error);
+  expect(refused).toMatchObject({ code: "25006" });
+  expect(isRetryable(refused)).toBe(true);
+  expect(await process()).not.toBe(before);
+  await used.close();
 });
 
 test("a server that may lose commits is reported", async () => {
