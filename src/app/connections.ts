@@ -20,7 +20,10 @@ import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { startSharedPostgres } from "#src/embedded/postgres/shared.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { type Bus, type BusTls, connectBus } from "#src/runtime/bus/bus.ts";
+import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
+import type { Generation } from "#src/runtime/events/generation.ts";
+import { checkGeneration, restoredSentence, watchRestores } from "#src/runtime/events/restored.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
 import { databaseHosts, isReplicated } from "#src/store/databaseUrl.ts";
 import { migrate, migrateWhole } from "#src/store/migrations.ts";
@@ -60,7 +63,7 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const { connections: max = CONNECTIONS } = start.hooks;
   const store = openStore(databaseUrl, { max, application: `arbor ${[...options.roles].join("+")}` });
   stops.push(() => store.close());
-  await prepareDatabase(start, store);
+  const generation = await prepareDatabase(start, store);
   const clock = await followDatabaseClock(store);
   stops.push(async () => clock.stop());
   const bus = await openBus(start, nats);
@@ -70,7 +73,17 @@ export async function connect(start: StartContext): Promise<AppContext> {
   const builders = start.hooks.builders ?? ownBuilders(start);
   health.checks.set("database", () => databaseCheck(store));
   health.checks.set("nats", () => busCheck(bus));
-  const context = withKinds({ ...start, databaseUrl, store, clock, bus, port: network.port, builders });
+  const known = withKinds({ ...start, databaseUrl, store, clock, bus, port: network.port, builders });
+  const restores = watchRestores({
+    store,
+    bus,
+    log: start.log,
+    contents: contentsOf(known.kinds),
+    maxAgeMs: options.keep.history * 3_600_000,
+    generation,
+  });
+  stops.push(() => restores.stop());
+  const context = { ...known, restores };
   if (nats.endpoint !== undefined) await serveStreams(context, nats.endpoint);
   return context;
 }
@@ -162,10 +175,10 @@ function addressIn(url: string): string {
 
 /** Has the embedded endpoint answer JetStream clients from the log of transitions. */
 async function serveStreams(context: AppContext, endpoint: NatsEndpoint): Promise<void> {
-  const { options, log, stops, store, bus, kinds } = context;
+  const { options, log, stops, store, bus, kinds, restores } = context;
   const events = createEventLog({ store, bus, log });
   stops.push(() => Promise.resolve(events.close()));
-  const streams = eventStreams(store, events, kinds, options.keep.history * 3_600_000);
+  const streams = eventStreams(store, events, kinds, options.keep.history * 3_600_000, restores.generation());
   const service = await JetStreamService.attach(endpoint.attach, {
     streams,
     durables: new Durables(store, log),
@@ -190,10 +203,10 @@ async function openBus(
 }
 
 /**
- * Checks that the server is a PostgreSQL of a supported version, and applies the schema migrations. Throws
- * `StartError`.
+ * Checks that the server is a PostgreSQL of a supported version, applies the schema migrations, and begins a generation
+ * where the database was restored. Throws `StartError`.
  */
-async function prepareDatabase({ options, progress }: StartContext, store: Store): Promise<void> {
+async function prepareDatabase({ options, progress, log }: StartContext, store: Store): Promise<Generation> {
   const { databaseUrl } = options;
   const server = databaseUrl === undefined
     ? "The embedded PostgreSQL"
@@ -220,6 +233,10 @@ async function prepareDatabase({ options, progress }: StartContext, store: Store
   }
   const migrated = await migrateWhole(store, schemaMigrations);
   if (!migrated.ok) throw new StartError(migrated.error.message);
+  const generation = await checkGeneration(store);
+  const restored = restoredSentence(generation);
+  if (restored !== undefined) log.warn(restored);
+  return generation;
 }
 
 /**

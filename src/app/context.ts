@@ -12,6 +12,7 @@ import type { Check, Health } from "#src/http/health.ts";
 import { type Listener, serve } from "#src/http/serve.ts";
 import { explainListenError } from "#src/embedded/postgres/ports.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
+import type { RestoreWatch } from "#src/runtime/events/restored.ts";
 import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
 import { appendInputs, notifyInputs } from "#src/runtime/inputLog.ts";
 import type { ActorKind } from "#src/runtime/types.ts";
@@ -99,6 +100,7 @@ export interface AppContext extends Connections {
   readonly vault: Vault;
   /** The kinds of actors, with what they hold from build to build. */
   readonly kinds: readonly ActorKind[];
+  readonly restores: RestoreWatch;
 }
 
 /** Serves an app until the process stops. Throws a message for the operator where the port is taken. */

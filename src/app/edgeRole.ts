@@ -13,6 +13,7 @@ import { mountPages } from "#src/operators/http/pages.ts";
 import { rebuildEndpoints } from "#src/operators/http/rebuild.ts";
 import { rollbackEndpoint } from "#src/operators/http/rollback.ts";
 import { releaseEndpoints } from "#src/operators/http/releases.ts";
+import { restoredEndpoints } from "#src/operators/http/restored.ts";
 import { webhookRoutes } from "#src/operators/http/webhooks.ts";
 import { tokenApp } from "#src/tokens/http/app.ts";
 import type { TokenEdgeOptions } from "#src/tokens/http/options.ts";
@@ -36,6 +37,7 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   stops.push(() => Promise.resolve(ask.close()));
   context.health.checks.set("partitions", () => partitionsCheck(store));
   const events = createEventLog({ store, bus, log, contents: contentsOf(kinds) });
+  context.restores.add(events);
   const shared = { ask, events, health: healthRoutes({ health: context.health }) };
   const tokens = await listen(context, tokenService(context, shared), tokenPort(options));
   const operator = await listen(context, operatorService(context, shared), operatorPort(options));
@@ -120,6 +122,7 @@ function operatorService(context: AppContext, { ask: { ask }, events, health }: 
     }),
     rollbackEndpoint(bus),
     rebuildEndpoints({ store, bus, log, contents: contentsOf(kinds), maxAgeMs: options.keep.history * 3_600_000 }),
+    restoredEndpoints({ store, bus }),
     eventRoutes({ events, kinds }),
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
     releaseEndpoints({ store }),

@@ -4,6 +4,7 @@ import { toJson } from "#src/base/json.ts";
 import type { ServedStream, StoredMessage, StreamSource } from "#src/embedded/nats/jetstream/source.ts";
 import { type Contents, contentsOf, type KindContent } from "#src/runtime/events/content.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
+import type { Generation } from "#src/runtime/events/generation.ts";
 import { CONTENT_STREAM, CONTENT_SUBJECT, SERVED_FROM_LOG, STREAM, SUBJECT } from "#src/runtime/events/jetStream.ts";
 import {
   countNumbered,
@@ -16,7 +17,7 @@ import {
   readLogState,
   readNumbered,
 } from "#src/runtime/events/sequence.ts";
-import { eventMessages, subjectToken } from "#src/runtime/events/transition.ts";
+import { eventHeaders, eventMessages, subjectToken } from "#src/runtime/events/transition.ts";
 import type { Store } from "#src/store/store.ts";
 
 /** A kind of actors whose events are in the log. */
@@ -30,11 +31,13 @@ function messageOf(
   { seq, transition, storedAt }: NumberedTransition,
   contents: Contents,
   prefix: string,
+  generation: string,
 ): StoredMessage | undefined {
   const message = eventMessages(transition, contents).find(({ subject }) => subject.startsWith(prefix));
   if (message === undefined) return undefined;
   const { subject, id, body } = message;
-  const headers = `NATS/1.0\r\nNats-Msg-Id: ${id}\r\n\r\n`;
+  const lines = Object.entries(eventHeaders(id, generation)).map(([name, value]) => `${name}: ${value}\r\n`);
+  const headers = `NATS/1.0\r\n${lines.join("")}\r\n`;
   return {
     seq,
     subject,
@@ -70,10 +73,13 @@ function eventSource(
   events: EventLog,
   contents: Contents,
   area: "event" | "content",
+  generation: string,
   only?: readonly NumberedFilter[],
 ): StreamSource {
   const messages = (found: readonly NumberedTransition[]) =>
-    found.map((one) => messageOf(one, contents, `arbor.${area}.`)).filter((message) => message !== undefined);
+    found.map((one) => messageOf(one, contents, `arbor.${area}.`, generation)).filter((message) =>
+      message !== undefined
+    );
   const filters = (subjects: readonly string[]): NumberedFilter[] =>
     subjects.map((subject) => filterOf(subject, area)).filter((filter) => filter !== undefined).flatMap((filter) =>
       only === undefined ? [filter] : only
@@ -108,6 +114,7 @@ export function eventStreams(
   events: EventLog,
   kinds: readonly LoggedKind[],
   maxAgeMs: number,
+  generation?: Generation,
 ): ServedStream[] {
   const contents = contentsOf(kinds);
   const guarded = kinds.flatMap(({ kind, content }) =>
@@ -115,7 +122,10 @@ export function eventStreams(
       ? [{ kind, types: Object.keys(content.schemas) }]
       : []
   );
-  const shared = { metadata: Object.fromEntries([SERVED_FROM_LOG]), created: 0, maxAgeMs };
+  const id = generation?.id ?? "";
+  // Clients that know a stream by its time see that another one took its place.
+  const created = id === "" ? 0 : generation?.began ?? 0;
+  const shared = { metadata: Object.fromEntries([SERVED_FROM_LOG]), created, maxAgeMs };
   return [
     {
       ...shared,
@@ -124,7 +134,7 @@ export function eventStreams(
       description: "Events of Arbor, from its database; read only",
       forGuests: true,
       hasGaps: false,
-      source: eventSource(store, events, contents, "event"),
+      source: eventSource(store, events, contents, "event", id),
     },
     {
       ...shared,
@@ -133,7 +143,7 @@ export function eventStreams(
       description: "Events of Arbor with content that guests may not read, from its database; read only",
       forGuests: false,
       hasGaps: true,
-      source: eventSource(store, events, contents, "content", guarded),
+      source: eventSource(store, events, contents, "content", id, guarded),
     },
   ];
 }

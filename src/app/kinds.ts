@@ -12,7 +12,7 @@ import {
 } from "#src/app/context.ts";
 
 /** A process's connections with the kinds of actors that work over them. */
-export function withKinds(connections: Connections): AppContext {
+export function withKinds(connections: Connections): Omit<AppContext, "restores"> {
   const { store, bus, builders, options: { networkMagic } } = connections;
   const vault = createVault({ store, builders });
   const kinds = actorKinds({

@@ -24,6 +24,7 @@ export async function startWorkerRole(context: AppContext): Promise<void> {
     leaseMs: options.leaseMs,
     waiting: options.mailbox,
     eventsKeptMs: options.keep.history * 3_600_000,
+    generation: () => context.restores.generation().id,
     ...(hooks.worker ? { onStep: hooks.worker } : {}),
   });
   context.health.checks.set("worker", () => workerCheck(worker));

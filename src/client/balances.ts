@@ -28,6 +28,8 @@
 export interface ContentEvent {
   /** `arbor.<kind>.<transition>`. */
   readonly type: string;
+  /** After a restore of the database: its generation. Later ones are greater. */
+  readonly generation?: string | undefined;
   readonly data: {
     readonly entity: { readonly kind: string; readonly id: string };
     readonly version: number;
@@ -66,8 +68,9 @@ export interface SavedBalances {
 export interface SavedWallet {
   readonly kind: "wallet" | "shared-wallet";
   readonly id: string;
-  /** Version of the last event applied. */
+  /** Version of the last event applied, and its generation; missing or empty for the first. */
   readonly version: number;
+  readonly generation?: string;
   readonly state: string;
   readonly name: string | null;
   /** Null where the balance is not known. */
@@ -85,6 +88,7 @@ export interface SavedWallet {
 export interface SavedDelegation {
   readonly id: string;
   readonly version: number;
+  readonly generation?: string;
   /** Slot of the last event that counted. */
   readonly slot: number | null;
   /** Null where they are not known. */
@@ -95,6 +99,7 @@ interface Wallet {
   readonly kind: "wallet" | "shared-wallet";
   readonly id: string;
   version: number;
+  generation?: string;
   state: string;
   name: string | null;
   lovelace: bigint | undefined;
@@ -135,24 +140,32 @@ export class BalanceReplica {
     for (const one of saved?.delegations ?? []) this.delegations.set(one.id, { ...one });
   }
 
-  /** Applies the next event of the stream. Events of other kinds, and those applied before, change nothing. */
-  apply({ type, data: { entity, version, to, content } }: ContentEvent): void {
+  /** Forgets everything, because the database was restored to an earlier point: all events are to be applied again. */
+  clear(): void {
+    for (const map of [this.wallets, this.delegations, this.walletsByStake]) map.clear();
+  }
+
+  /**
+   * Applies the next event of the stream. Events of other kinds, and those applied before, change nothing. A balance whose
+   * events were lost by a restore of the database is not exact until its next whole one.
+   */
+  apply({ type, generation, data: { entity, version, to, content } }: ContentEvent): void {
     const { kind, id } = entity;
     const transition = type.slice(`arbor.${kind}.`.length);
     if (kind === "wallet" || kind === "shared-wallet") {
       let wallet = this.wallets.get(id);
       if (!wallet) this.wallets.set(id, wallet = emptyWallet(kind, id));
-      if (version <= wallet.version) return;
-      if (version > wallet.version + 1) wallet.lovelace = undefined;
-      wallet.version = version;
+      if (!isNext(wallet, version, generation)) return;
+      if (version !== wallet.version + 1) wallet.lovelace = undefined;
+      Object.assign(wallet, { version, ...(generation && { generation }) });
       wallet.state = to;
       this.applyToWallet(wallet, transition, content ?? {});
     } else if (kind === "delegation") {
       let delegation = this.delegations.get(id);
       if (!delegation) this.delegations.set(id, delegation = { id, version: 0, slot: null, rewards: "0" });
-      if (version <= delegation.version) return;
-      if (version > delegation.version + 1) this.setRewards(delegation, null);
-      delegation.version = version;
+      if (!isNext(delegation, version, generation)) return;
+      if (version !== delegation.version + 1) this.setRewards(delegation, null);
+      Object.assign(delegation, { version, ...(generation && { generation }) });
       this.applyToDelegation(delegation, transition, content ?? {});
     }
   }
@@ -260,6 +273,11 @@ export class BalanceReplica {
     if (walletsByStake) walletsByStake.add(wallet);
     else this.walletsByStake.set(stake, new Set([wallet]));
   }
+}
+
+/** Whether an event was not applied before: its version is greater, or it replaces one that a restore has lost. */
+function isNext(known: { version: number; generation?: string }, version: number, generation = ""): boolean {
+  return version > known.version || generation > (known.generation ?? "");
 }
 
 function emptyWallet(kind: Wallet["kind"], id: string): Wallet {

@@ -18,6 +18,8 @@ import { LeafSet } from "#src/forestry/leafSet.ts";
 export interface ActorEvent {
   /** `arbor.token.updated`. */
   readonly type: string;
+  /** After a restore of the database: its generation. Later ones are greater. */
+  readonly generation?: string | undefined;
   readonly data: {
     readonly entity: { readonly kind: string; readonly id: string };
     readonly version: number;
@@ -53,6 +55,8 @@ interface Undo {
 
 interface TokenState {
   version: number;
+  /** The generation of its last event; missing or empty for the first. */
+  generation?: string;
   status: string;
   owner: string | null;
   root: string | null;
@@ -109,6 +113,7 @@ const newToken = (): TokenState => ({
  * export async function replicate(operator: string, signal: AbortSignal) {
  *   const replica = new FactReplica();
  *   for await (const item of follow(`${operator}/events?kind=token&from=start`, { signal })) {
+ *     if (item.type === "restored") replica.clear();
  *     if (item.type !== "event" || item.event.event !== "transition") continue;
  *     if (replica.apply(dataOf(item))) console.log(item.event.id, replica.tokens());
  *   }
@@ -136,15 +141,25 @@ export class FactReplica {
     return structuredClone({ keepSlots: this.keepSlots, tokens });
   }
 
-  /** Applies an event. False for an event that was applied before, and for one of another kind of actor. */
+  /** Forgets all tokens, because the database was restored to an earlier point: all events are to be applied again. */
+  clear(): void {
+    this.states.clear();
+  }
+
+  /**
+   * Applies an event. False for an event that was applied before, and for one of another kind of actor. A token whose
+   * events were lost by a restore of the database is incomplete until all are applied again (`clear`).
+   */
   apply(event: ActorEvent): boolean {
-    const { entity, version, to, content } = event.data;
+    const { generation = "", data: { entity, version, to, content } } = event;
     if (entity.kind !== "token") return false;
     const token = this.states.get(entity.id) ?? newToken();
-    if (version <= token.version) return false;
+    const isOther = generation > (token.generation ?? "");
+    if (version <= token.version && !isOther) return false;
     this.states.set(entity.id, token);
-    if (version > token.version + 1 || content === undefined) token.missing = -1;
+    if (version !== token.version + 1 || content === undefined) token.missing = -1;
     token.version = version;
+    if (isOther) token.generation = generation;
     token.status = to;
     if (content !== undefined) this.take(token, event.type.slice(event.type.lastIndexOf(".") + 1), content);
     return true;

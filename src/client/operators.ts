@@ -31,6 +31,7 @@ export type PastState = z.output<typeof api.past>;
 export type DeadLetter = z.output<typeof api.deadLetter>;
 export type ReleasedToken = z.output<typeof api.releaseState>;
 export type QuarantinedTokens = z.output<typeof api.quarantinedTokens>;
+export type LogGeneration = z.output<typeof api.logGeneration>;
 export type Rebuild = z.output<typeof api.rebuildState>;
 export type TransitionEvent = z.output<typeof eventApi.transitionEvent>;
 
@@ -58,6 +59,8 @@ export interface TransitionSelection extends FollowOptions {
 export type OperatorEvent =
   | { readonly type: "opened"; readonly id: string }
   | { readonly type: "transition"; readonly id: string; readonly event: TransitionEvent }
+  /** The database was restored to an earlier point: what came after `restoredTo` is lost, and all events follow again. */
+  | { readonly type: "restored"; readonly generation: string; readonly restoredTo: string }
   /** Transitions before `id` were deleted before this reader got them. */
   | { readonly type: "reset"; readonly id: string };
 
@@ -149,6 +152,16 @@ export class OperatorClient {
     return this.send("POST", "/events/rebuild", body);
   }
 
+  /** Says that the database was restored to an earlier point, and used from `since` on (ISO 8601; by default not yet). */
+  restored(body: { readonly since?: string } = {}): Promise<LogGeneration> {
+    return this.send("POST", "/events/restored", body);
+  }
+
+  /** The generation of the log of transitions: another one begins with each restore. */
+  generation(): Promise<LogGeneration> {
+    return this.get("/events/generation");
+  }
+
   /** The last rebuild of the streams of transitions. */
   rebuild(): Promise<Rebuild> {
     return this.get("/events/rebuild");
@@ -160,7 +173,7 @@ export class OperatorClient {
   ): AsyncGenerator<OperatorEvent, void> {
     const url = `${this.base.replace(/\/$/, "")}/events${queryText({ kind, id, transition, from })}`;
     for await (const one of follow(url, { ...options, headers: { ...this.headers(), ...options.headers } })) {
-      if (one.type === "opened") yield one;
+      if (one.type !== "event") yield one;
       else if (one.event.event === "reset") yield { type: "reset", id: one.event.id };
       else if (one.event.event === "transition") yield { type: "transition", id: one.event.id, event: dataOf(one) };
     }

@@ -7,6 +7,7 @@
 import { createParser } from "eventsource-parser";
 import { sleep } from "#src/base/clock.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
+import { memberOf } from "#src/base/member.ts";
 import { retryAfterMs } from "#src/base/retryAfter.ts";
 import { ApiError, refusal, unreachable } from "#src/client/http.ts";
 
@@ -88,9 +89,14 @@ export interface FollowOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An event, or `opened`: a connection stands, and other reads from then on are not older than the stream's events. */
+/**
+ * An event, or `opened`: a connection stands, and other reads from then on are not older than the stream's events.
+ * `restored`: the database was restored to a point before the last id. State from events after `restoredTo` is to be
+ * discarded; the stream begins again, with all events where it can give them (`GET /events`), else with those from now on.
+ */
 export type FollowedItem =
   | { readonly type: "opened"; readonly id: string }
+  | { readonly type: "restored"; readonly generation: string; readonly restoredTo: string }
   | { readonly type: "event"; readonly event: ServerSentEvent & { readonly id: string } };
 
 /** The JSON of an event, of the form that the service's events have. */
@@ -101,10 +107,12 @@ export function dataOf<T>({ event }: Extract<FollowedItem, { type: "event" }>): 
 const RETRY_MS = 1_000;
 const LONGEST_MS = 30_000;
 const TOO_MANY = 429;
+const CONFLICT = 409;
 
 /**
  * Follows a stream of events and reconnects when the connection is lost; the server then sends the missed events. A
- * reconnect waits at least as long as `Retry-After` asks for. A 429 is waited out on the first request as well.
+ * reconnect waits at least as long as `Retry-After` asks for. A 429 is waited out on the first request as well. Where the
+ * database was restored to an earlier point, the stream begins again after an item `restored`.
  *
  * @throws {ApiError} where the server refuses for good, and where it is unavailable on the first request.
  *
@@ -149,6 +157,11 @@ export async function* follow(url: string, options: FollowOptions = {}): AsyncGe
           if (!(error instanceof Error) || error instanceof ApiError) throw error;
           // the connection broke off
         }
+      } else if (opened.restored && last !== undefined) {
+        const { begin, ...restored } = opened.restored;
+        last = begin;
+        yield { type: "restored", ...restored };
+        continue;
       } else if (!opened.transient || (!stood && opened.error.status !== TOO_MANY)) throw opened.error;
       if (ends.signal.aborted) return;
       const pause = Math.min(LONGEST_MS, wait * 2 ** Math.min(failures, 10));
@@ -164,7 +177,23 @@ export async function* follow(url: string, options: FollowOptions = {}): AsyncGe
 type OpenedStream =
   | { readonly body: ReadableStream<Uint8Array> }
   /** `transient`: a later attempt may succeed. `waitMs`: how long the server asks to wait before it. */
-  | { readonly error: ApiError; readonly transient: boolean; readonly waitMs: number };
+  | { readonly error: ApiError; readonly transient: boolean; readonly waitMs: number; readonly restored?: Restored };
+
+/** The details of a refusal `restored`; `begin` is the id to begin again with. */
+interface Restored {
+  readonly generation: string;
+  readonly restoredTo: string;
+  readonly begin: string | undefined;
+}
+
+function restoredIn({ status, code, details }: ApiError): Restored | undefined {
+  if (status !== CONFLICT || code !== "restored") return undefined;
+  const [generation = "", restoredTo = "", begin] = ["generation", "restoredTo", "begin"].map((name) => {
+    const value = memberOf(details, name);
+    return typeof value === "string" ? value : undefined;
+  });
+  return { generation, restoredTo, begin };
+}
 
 async function open(
   url: string,
@@ -189,8 +218,11 @@ async function open(
   } catch {
     // no JSON: the status decides
   }
+  const error = refusal(response.status, json, text);
+  const restored = restoredIn(error);
   return {
-    error: refusal(response.status, json, text),
+    error,
+    ...(restored && { restored }),
     transient: response.status === TOO_MANY || response.status >= 500,
     waitMs: retryAfterMs(response.headers.get("retry-after")) ?? 0,
   };

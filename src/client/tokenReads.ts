@@ -149,7 +149,8 @@ export class TokenReads {
   async *events(tokenId: string, options: FollowOptions = {}): AsyncGenerator<TokenEvent, void> {
     for await (const one of follow(`${this.base.replace(/\/$/, "")}/token/${tokenId}/events`, options)) {
       if (one.type === "opened") yield one;
-      else {
+      // what is loaded once the stream is opened again is the restored state
+      else if (one.type === "event") {
         const { event, id } = one.event;
         yield { type: event, id, token: dataOf(one) };
       }

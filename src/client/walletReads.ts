@@ -154,6 +154,8 @@ export class WalletReads {
     const path = `/${prefix}/${id}/events${queryText({ "simple-metadata": simple })}`;
     for await (const one of follow(this.base.replace(/\/$/, "") + path, rest)) {
       if (one.type === "opened") yield one;
+      // what is loaded once the stream is opened again is the restored state
+      else if (one.type === "restored") continue;
       else if (one.event.event === "transaction") {
         yield { type: "transaction", id: one.event.id, transaction: dataOf(one) };
       } else if (one.event.event === "rolled_back") {

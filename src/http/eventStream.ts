@@ -5,7 +5,7 @@ import { toJson } from "#src/base/json.ts";
 import { inTime } from "#src/base/clock.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
-import { parsePosition, type Position } from "#src/runtime/events/position.ts";
+import { parsePosition, type Position, positionText } from "#src/runtime/events/position.ts";
 
 /** Longest silence of a stream, in milliseconds. */
 export const KEEP_ALIVE_MS = 15_000;
@@ -23,11 +23,25 @@ export const lastEventId = (c: Context): string | undefined => c.req.header("las
 
 /**
  * The position in a text; undefined where these events have never given it. While the database is away a stream opens
- * all the same and waits for it.
+ * all the same and waits for it. `begin` is the id with which a client of the stream begins again; null for none.
+ *
+ * @throws {HttpFailure} 409 `restored` for a position after the point to which the database was restored.
  */
-export async function givenPosition(events: Pick<EventLog, "reached">, text: string): Promise<Position | undefined> {
+export async function givenPosition(
+  events: { readonly status: EventLog["status"] },
+  text: string,
+  begin: string | null,
+): Promise<Position | undefined> {
   const position = parsePosition(text);
-  return position && await events.reached(position).catch(() => true) ? position : undefined;
+  const found = position && await events.status(position).catch(() => ({ status: "known" as const }));
+  if (found?.status !== "restored") return found?.status === "known" ? position : undefined;
+  const { generation, restoredTo } = found;
+  throw new HttpFailure(
+    409,
+    "restored",
+    "The database was restored to a point before this position: what came between them is lost. Discard the state and begin again.",
+    { generation, restoredTo: positionText(restoredTo), begin },
+  );
 }
 
 /** An event as a stream has it. */

@@ -50,6 +50,8 @@ export interface WorkerOptions {
   readonly waiting?: { readonly entity: number; readonly all: number };
   /** How long a JetStream stream keeps transitions, in milliseconds. */
   readonly eventsKeptMs?: number;
+  /** Id of the database's generation; empty, that of a database that was never restored, by default. */
+  readonly generation?: () => string;
   /** Called and awaited at each stage of the work, for fault injection in tests. */
   readonly onStep?: (step: WorkerStage) => void | Promise<void>;
 }
@@ -99,6 +101,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     partitions,
     owned: () => placement.owned(),
     keptMs: options.eventsKeptMs,
+    generation: options.generation,
   });
 
   const mailboxes = new Mailboxes({

@@ -33,6 +33,9 @@ export function eventsCommand(program: Command): void {
     let left = limit ?? Infinity;
     for await (const one of (await operator()).events({ kind, id, transition, from, signal: stopped.signal })) {
       if (one.type === "reset") output.note("Transitions before this point are no longer retained.");
+      if (one.type === "restored") {
+        output.note("The database was restored to an earlier point: the transitions begin again.");
+      }
       if (one.type !== "transition") continue;
       const { time, data: { entity, from: before, to, version } } = one.event;
       const name = one.event.type.split(".").at(-1);
@@ -48,6 +51,15 @@ export function eventsCommand(program: Command): void {
       "--from <position>",
       "now, start (all retained ones), or a position (default: now with --follow, else start)",
     );
+
+  define(events, {
+    usage: "restored",
+    description: "say that the database was restored to an earlier point: subscribers begin again (operators)",
+    example: "events restored --since 2026-11-29T12:00:00Z",
+  }, async ({ operator, output, options }: Context<{ readonly since?: string }>) => {
+    const state = await (await operator()).restored(options);
+    output.record(state, Object.entries(state));
+  }).option("--since <time>", "when the restored database was first used (default: nothing was written since)");
 
   define(events, {
     usage: "rebuild",

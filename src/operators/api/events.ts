@@ -29,7 +29,9 @@ export const eventsQuery = {
 export const transitionEvent = z.object({
   specversion: z.literal("1.0"),
   id: z.string().meta({
-    description: "`<kind>/<id>:<version>`; the same each time the event is delivered.",
+    description:
+      "`<kind>/<id>:<version>`, and after a restore `@<generation>` behind it; the same each time the event is " +
+      "delivered, and never that of another one.",
     example: "token/96d1…:7",
   }),
   source: z.string().meta({
@@ -39,6 +41,11 @@ export const transitionEvent = z.object({
   type: z.string().meta({ description: "`arbor.<kind>.<transition>`.", example: "arbor.token.booted" }),
   time: z.string().meta({ description: "Time of the transition.", format: "date-time" }),
   datacontenttype: z.literal("application/json"),
+  generation: z.string().optional().meta({
+    description: "Generation of the log: missing for events from before the first restore to an earlier point; later " +
+      "ones are greater.",
+    example: "mx1sjqtc",
+  }),
   dataschema: z.string().meta({
     description: "`urn:arbor:event:<kind>.<transition>:<version>`: the schema of the content, and its version.",
     example: "urn:arbor:event:token.booted:1",
@@ -75,7 +82,7 @@ export function transitionEventOf(
     machine.states === undefined ? schema : z.enum(machine.states).describe(schema.description ?? "");
   const types = machine.transitions.map((one) => `arbor.${kind}.${one}`);
   return transitionEvent.extend({
-    id: shape.id.regex(new RegExp(`^${kind}/[\\s\\S]+:[1-9][0-9]*$`)).meta({ example: `${kind}/…:7` }),
+    id: shape.id.regex(new RegExp(`^${kind}/[\\s\\S]+:[1-9][0-9]*(@[0-9a-z]+)?$`)).meta({ example: `${kind}/…:7` }),
     source: shape.source.regex(new RegExp(`^/arbor/${kind}/[A-Za-z0-9_%-]+$`)),
     type: z.enum(types).describe(shape.type.description ?? ""),
     data: shape.data.extend({

@@ -305,6 +305,26 @@ export const rebuildState = z.object({
   reason: z.string().nullable().describe("Why it failed."),
 }).meta({ id: "Rebuild", description: "The last rebuild of the streams of transitions." });
 
+/** The generation of the log of transitions. */
+export const restoredBody = z.object({
+  since: z.iso.datetime({ offset: true }).optional().describe(
+    "When the restored database was first used: transitions written from then on belong to the new generation.",
+  ),
+}).prefault({}).meta({ id: "RestoredRequest" });
+export const logGeneration = z.object({
+  generation: z.string().describe(
+    "Part of the ids of its events; empty for that of a database that was never restored.",
+  ),
+  n: z.int().describe("0 for the first."),
+  reason: z.string().describe("Why it began."),
+  began: z.iso.datetime(),
+  restoredTo: z.string().describe("Positions of earlier generations are valid up to this one."),
+  streamsDue: z.boolean().describe("Whether the streams of transitions are still to be written again."),
+}).meta({
+  id: "LogGeneration",
+  description: "The generation of the log of transitions; one begins with each restore.",
+});
+
 /** Dead letters. */
 export const deadLettersQuery = { kind: kind.optional(), id: id.optional(), limit, after };
 export const deadLetter = z.object({

@@ -47,13 +47,15 @@ export function eventRoutes(
         "`event: transition` has a CloudEvent as data. `event: reset` means that transitions after the requested position " +
         "were deleted; its data has the position at which the stream continues. Each `id` is a position in commit order; " +
         "send the last one as Last-Event-ID to resume. Load the state after the stream is open and drop events that are " +
-        "not newer than its version.",
+        "not newer than its version. A position after the point to which the database was restored is 409 `restored`: discard " +
+        "the state and begin at `details.begin`, or go back to a state at or before the position `details.restoredTo`.",
       query: eventsQuery,
       headers: { "last-event-id": positionSchema.optional() },
       produces: "text/event-stream",
       answer: z.string(),
       refusals: {
         400: "`bad_request`, `bad_position`, `bad_kind`, `bad_id`, `bad_transition`",
+        409: "`restored`",
         503: "`too_many_readers`",
       },
     }, async ({ query: { from: asked, ...filter }, context: c }) => {
@@ -74,7 +76,7 @@ async function beginning(
 ): Promise<Position | "now" | "start"> {
   const text = lastEventId(c) ?? asked ?? "now";
   if (text === "now" || text === "start") return text;
-  const position = await givenPosition(events, text);
+  const position = await givenPosition(events, text, "start");
   if (position === undefined) {
     throw new HttpFailure(400, "bad_position", "The position is not one of this service.");
   }

@@ -3,13 +3,14 @@
  */
 import { randomBytes } from "node:crypto";
 import * as api from "#src/operators/api/webhooks.ts";
+import { givenPosition } from "#src/http/eventStream.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import type { OperatorPart } from "#src/operators/http/app.ts";
 import { knownSelection, type SelectableKind } from "#src/operators/http/selection.ts";
 import { endpoint } from "#src/http/route.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
-import { parsePosition, type Position, positionText, START } from "#src/runtime/events/position.ts";
-import { isReached } from "#src/runtime/events/replay.ts";
+import { type Position, positionText, START } from "#src/runtime/events/position.ts";
+import { positionStatus } from "#src/runtime/events/generation.ts";
 import { currentPosition } from "#src/runtime/events/settledPosition.ts";
 import { resolveTarget } from "#src/base/targetAddress.ts";
 import { REFUSED, webhookUrlProblem } from "#src/runtime/webhooks/url.ts";
@@ -147,8 +148,8 @@ async function mayBeSentTo(url: string, allowPrivate: boolean): Promise<void> {
 async function beginning(store: Store, from = "now"): Promise<Position> {
   if (from === "now") return await currentPosition(store);
   if (from === "start") return START;
-  const position = parsePosition(from);
-  if (position === undefined || !(await isReached(store, position))) {
+  const position = await givenPosition({ status: (one) => positionStatus(store, one) }, from, "start");
+  if (position === undefined) {
     throw new HttpFailure(400, "bad_position", "The position is not one of this service.");
   }
   return position;

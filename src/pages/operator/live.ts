@@ -92,6 +92,10 @@ async function watch({ filter, onEvents, onOpen, onState, signal }: WatchOptions
       alive();
       const path = `/events${queryText({ ...filter, from: lastId === undefined ? "now" : undefined })}`;
       const body = await open(path, lastId, attempt.signal);
+      if (body === "restored") {
+        lastId = undefined;
+        continue;
+      }
       onState("live");
       let begins = lastId === undefined;
       for await (const item of readEvents(body, attempt.signal)) {
@@ -138,6 +142,8 @@ async function open(path: string, lastId: string | undefined, signal: AbortSigna
     signal,
   });
   if (response.status === 401) unauthorized();
+  // The database was restored to a point before the last id: the page is read again.
+  if (response.status === 409) return "restored";
   if (!response.ok || response.body === null) throw new Error(`the stream was refused with ${response.status}`);
   return response.body;
 }

@@ -8,8 +8,9 @@
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { NO_CONTENTS } from "#src/runtime/events/content.ts";
+import { type PositionStatus, positionStatus } from "#src/runtime/events/generation.ts";
 import { comparePositions, type Position, START } from "#src/runtime/events/position.ts";
-import { type EventFilter, isReached, type LoggedEvent, passes, readPage } from "#src/runtime/events/replay.ts";
+import { type EventFilter, type LoggedEvent, passes, readPage } from "#src/runtime/events/replay.ts";
 import { currentPosition } from "#src/runtime/events/settledPosition.ts";
 import { type EventLogOptions, startTail, type Tail } from "#src/runtime/events/tail.ts";
 
@@ -37,10 +38,14 @@ export interface EventLog {
    * ```
    */
   follow(from: Position | "now" | "start", filter: EventFilter, signal: AbortSignal): AsyncGenerator<EventBatch, void>;
-  /** Whether this database can have returned a position: false for a position in the future. */
-  reached(position: Position): Promise<boolean>;
+  /** What a position is to this database. */
+  status(position: Position): Promise<PositionStatus>;
+  /** The newest transition that readers may have seen here. */
+  newest(): LoggedEvent | undefined;
   /** Number of current readers. */
   readers(): number;
+  /** Ends the current readers: those that return get what has become of their position. */
+  restart(): void;
   /** Ends every reader. */
   close(): void;
 }
@@ -50,6 +55,7 @@ const BATCH = 256;
 export function createEventLog(options: EventLogOptions): EventLog {
   const { store, bus, log, contents = NO_CONTENTS, pollMs = 1_000, stallMs = 1_000 } = options;
   const closed = new AbortController();
+  let restarted = new AbortController();
   let count = 0;
   let tail: Tail | undefined;
 
@@ -66,7 +72,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
 
   return {
     async *follow(from, filter, signal) {
-      const ended = AbortSignal.any([signal, closed.signal]);
+      const ended = AbortSignal.any([signal, closed.signal, restarted.signal]);
       if (ended.aborted) return;
       const shared = enter();
       try {
@@ -114,8 +120,13 @@ export function createEventLog(options: EventLogOptions): EventLog {
         leave();
       }
     },
-    reached: (position) => isReached(store, position),
+    status: (position) => positionStatus(store, position),
+    newest: () => tail?.newest(),
     readers: () => count,
+    restart: () => {
+      restarted.abort();
+      restarted = new AbortController();
+    },
     close: () => closed.abort(),
   };
 }

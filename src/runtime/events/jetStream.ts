@@ -8,12 +8,14 @@
  * of an entity is in flight at a time: a server that loses the first of two and stores the second would reverse their
  * order.
  */
+import { Buffer } from "node:buffer";
 import { isObject, type Json, toJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { memberOf } from "#src/base/member.ts";
 import { type Bus, BusError } from "#src/runtime/bus/bus.ts";
 import type { Contents } from "#src/runtime/events/content.ts";
-import { type EventMessage, eventMessages, type Transition } from "#src/runtime/events/transition.ts";
+import { eventHeaders, type EventMessage, eventMessages, type Transition } from "#src/runtime/events/transition.ts";
+import { GENERATION_SUBJECT } from "#src/runtime/events/generation.ts";
 import type { StreamRecord } from "#src/runtime/events/streamRecord.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 
@@ -39,6 +41,8 @@ export interface StreamOptions {
   readonly maxAgeMs: number;
   /** What the database remembers of the streams. */
   readonly record: StreamRecord;
+  /** Id of the database's generation, empty for the first. */
+  readonly generation: () => string;
   /** Interval at which a missing stream is looked for, in milliseconds; 10,000 by default. */
   readonly checkMs?: number;
 }
@@ -189,6 +193,9 @@ class StreamWatch {
     const { log, record, checkMs = 10_000 } = this.options;
     for (const [stream, subjects] of Object.entries(STREAMS)) {
       const found = await ensureStream(this.options, stream, subjects);
+      if (stream === STREAM && typeof found !== "string" && found.lastSeq) {
+        await this.#compare(found.created ?? "", found.lastSeq);
+      }
       if (found === "none" && await record.isKnown()) {
         throw new Error("the server has no JetStream, and earlier transitions are in its stream");
       }
@@ -209,6 +216,20 @@ class StreamWatch {
     this.#state = "there";
     return true;
   }
+
+  /** Throws where the newest transition of the stream is not in the database: the database was restored. */
+  async #compare(created: string, seq: number): Promise<void> {
+    const { bus, log, record } = this.options;
+    const reply = await bus.request(`$JS.API.STREAM.MSG.GET.${STREAM}`, { seq }, API_MS);
+    const data = memberOf(memberOf(reply, "message"), "data");
+    // It may be deleted meanwhile.
+    if (typeof data !== "string" || !await record.isAhead(STREAM, created, Buffer.from(data, "base64").toString())) {
+      return;
+    }
+    log.error("the database was restored to an earlier point: the stream has transitions that it lacks");
+    bus.publish(GENERATION_SUBJECT, null);
+    throw new Error("the stream has transitions that the database lacks");
+  }
 }
 
 /** Stores messages in streams and waits for the confirmations. */
@@ -220,7 +241,7 @@ export interface StreamWriter {
 
 /** Creates a writer. `place` gives a message's subject; `confirmed` is called with each confirmation. */
 export function createStreamWriter(
-  { bus, contents }: Pick<StreamOptions, "bus" | "contents">,
+  { bus, contents, generation }: Pick<StreamOptions, "bus" | "contents" | "generation">,
   place: (subject: string) => string = (subject) => subject,
   confirmed: (stream: string, seq: number, duplicate: boolean) => void = () => {},
 ): StreamWriter {
@@ -247,7 +268,7 @@ export function createStreamWriter(
     });
     inFlight.add(lost);
     try {
-      const stored = bus.request(place(subject), body, ACK_MS, { "Nats-Msg-Id": id }).then(replyOf);
+      const stored = bus.request(place(subject), body, ACK_MS, eventHeaders(id, generation())).then(replyOf);
       const answer = await Promise.race([stored, reconnected]);
       if (answer.error !== undefined || answer.seq === undefined) return describe(answer);
       confirmed(answer.stream ?? "", answer.seq, answer.duplicate === true);

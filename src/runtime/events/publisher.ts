@@ -9,7 +9,13 @@ import { type Log, reason } from "#src/base/log.ts";
 import { endSpan, type TraceRef } from "#src/base/trace.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { Contents } from "#src/runtime/events/content.ts";
-import { eventMessages, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
+import {
+  eventHeaders,
+  eventMessages,
+  type Transition,
+  transitionOf,
+  type TransitionRow,
+} from "#src/runtime/events/transition.ts";
 import { published, publishFailures } from "#src/runtime/metrics.ts";
 import { partitionOf } from "#src/runtime/placement/partitions.ts";
 import { publishSpan } from "#src/runtime/spans.ts";
@@ -53,6 +59,8 @@ export interface PublisherOptions {
   readonly partitions: number;
   /** The partitions to sweep after the queue overflowed. */
   readonly owned: () => readonly number[];
+  /** Id of the database's generation, in which turns write; empty for the first, as by default. */
+  readonly generation?: (() => string) | undefined;
   /** How long a JetStream stream stores transitions, in milliseconds; 30 days by default. */
   readonly keptMs?: number | undefined;
 }
@@ -65,8 +73,9 @@ class Sender {
   private readonly stream: EventStream;
 
   constructor(private readonly options: PublisherOptions, private readonly stopped: AbortSignal) {
-    const { store, bus, log, contents, keptMs = KEPT_MS } = options;
-    this.stream = createEventStream({ bus, log, contents, maxAgeMs: keptMs, record: streamRecord(store) });
+    const { store, bus, log, contents, keptMs = KEPT_MS, generation = FIRST } = options;
+    const record = streamRecord(store);
+    this.stream = createEventStream({ bus, log, contents, maxAgeMs: keptMs, record, generation });
   }
 
   /** Remembers the span of the turn that wrote some transitions. */
@@ -79,6 +88,11 @@ class Sender {
     const mine = this.last.then(() => this.publishNow(transitions));
     this.last = mine.catch(() => {});
     return mine;
+  }
+
+  /** Looks for the stream; a failure is met again by the first batch. */
+  async check(): Promise<void> {
+    await this.stream.ready().catch(() => {});
   }
 
   stop(): void {
@@ -121,16 +135,34 @@ class Sender {
   private async send(
     transitions: readonly Transition[],
   ): Promise<{ readonly left: readonly Transition[]; readonly reason?: string }> {
-    if (await this.stream.ready()) return await this.stream.store(transitions);
-    const { bus, contents } = this.options;
-    for (const transition of transitions) {
+    const isStored = await this.stream.ready();
+    const { store, bus, contents, generation = FIRST } = this.options;
+    const current = generation();
+    const isOther = transitions.some((one) => (one.generation ?? "") !== current);
+    const exact = isOther ? await inGenerations(store, transitions) : transitions;
+    if (isStored) return await this.stream.store(exact);
+    for (const transition of exact) {
       for (const { subject, body, id } of eventMessages(transition, contents)) {
-        bus.publish(subject, body, { "Nats-Msg-Id": id });
+        bus.publish(subject, body, eventHeaders(id, current));
       }
     }
     await bus.flush();
     return { left: [] };
   }
+}
+
+const FIRST = () => "";
+
+/** Transitions with the generations of their rows: one may have begun after they were written or read. */
+async function inGenerations({ sql }: Store, transitions: readonly Transition[]): Promise<Transition[]> {
+  const rows = await sql<{ kind: string; id: string; version: bigint; generation: string }[]>`
+    select o.kind, o.id, o.version, o.generation from outbox o join ${keysOf(sql, transitions)}
+      on o.kind = x.kind and o.id = x.id and o.version = x.version`;
+  const known = new Map(rows.map(({ kind, id, version, generation }) => [`${version} ${kind} ${id}`, generation]));
+  return transitions.map((one) => {
+    const { entity: { kind, id }, version } = one;
+    return { ...one, generation: known.get(`${version} ${kind} ${id}`) ?? one.generation };
+  });
 }
 
 /** Marks published transitions together: a lost mark costs a repetition, and a mark for each would cost a commit. */
@@ -205,7 +237,7 @@ async function readUnpublished(
   const order = (table: Fragment) => sql`order by ${table}.partition, ${table}.kind, ${table}.id, ${table}.version`;
   const [u, o] = [sql`u`, sql`o`];
   const rows = await sql<TransitionRow[]>`
-    select o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at, o.body from (
+    select o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at, o.body, o.generation from (
       (select partition, kind, id, version from outbox_unpublished u where ${conditions(u)} ${order(u)} limit ${limit})
       union (select partition, kind, id, version from outbox o where not published and ${conditions(o)}
         ${order(o)} limit ${limit})) u
@@ -239,7 +271,7 @@ async function sweepRows(
 
 /** Creates a publisher. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { store, log, contents } = options;
+  const { store, log, contents, generation = FIRST } = options;
   const stopped = new AbortController();
   const sender = new Sender(options, stopped.signal);
   const marker = new Marker(options, stopped.signal);
@@ -295,8 +327,14 @@ export function createPublisher(options: PublisherOptions): Publisher {
     start();
   };
 
+  // A stream that shows that the database was restored is looked at before anything is written.
+  void sender.check();
+
   return {
-    push,
+    push: (transitions, trace) => {
+      const current = generation();
+      push(current === "" ? transitions : transitions.map((one) => ({ ...one, generation: current })), trace);
+    },
     pushUnpublished: async ({ kind, id }, after) => {
       const { sql } = store;
       const later = (table: Fragment) =>

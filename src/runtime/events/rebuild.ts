@@ -21,6 +21,7 @@ import {
   REBUILDING,
   STREAMS,
 } from "#src/runtime/events/jetStream.ts";
+import { placeOf, readGeneration } from "#src/runtime/events/generation.ts";
 import { START } from "#src/runtime/events/position.ts";
 import { readPage } from "#src/runtime/events/replay.ts";
 import { settledEdge } from "#src/runtime/events/settledPosition.ts";
@@ -139,9 +140,14 @@ async function writeAll(options: RebuildOptions, id: string, waitMs: number): Pr
   }
   const edge = await edgeAfterAll(store);
   let complete = true;
-  const writer = createStreamWriter({ bus, contents }, hidden, (_stream, _seq, duplicate) => {
-    if (duplicate) complete = false;
-  });
+  const { id: generation } = await readGeneration(store);
+  const writer = createStreamWriter(
+    { bus, contents, generation: () => generation },
+    hidden,
+    (_stream, _seq, duplicate) => {
+      if (duplicate) complete = false;
+    },
+  );
   try {
     let stored = 0;
     for (let at = START, more = true; more && complete;) {
@@ -205,8 +211,9 @@ async function closeStreams({ bus, log, maxAgeMs }: RebuildOptions, only: boolea
 
 /** An edge of the log (`settledEdge`) above every transition that was written before this call. */
 async function edgeAfterAll(store: Store): Promise<bigint> {
+  const { sql } = store;
   const { next } = await onlyRow(
-    store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`,
+    sql<{ next: string }[]>`select ${placeOf(sql, sql`pg_snapshot_xmax(pg_current_snapshot())`)}::text as next`,
   );
   for (;;) {
     const { edge } = await settledEdge(store);

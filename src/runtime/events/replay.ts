@@ -7,9 +7,9 @@
  */
 import { type Contents, NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { kebab, type Transition, transitionOf, type TransitionRow } from "#src/runtime/events/transition.ts";
+import { placeOf } from "#src/runtime/events/generation.ts";
 import { comparePositions, type Position } from "#src/runtime/events/position.ts";
 import type { Store } from "#src/store/store.ts";
-import { onlyRow } from "#src/store/rows.ts";
 
 /** Selects transitions; a missing member matches all. */
 export interface EventFilter {
@@ -46,17 +46,6 @@ export function passes({ entity, type }: Transition, filter: EventFilter): boole
 }
 
 /**
- * Whether the database has reached a position. A position in the future comes from another database, or from this one
- * before an older backup was restored.
- */
-export async function isReached(store: Store, { tx }: Position): Promise<boolean> {
-  const row = await onlyRow(
-    store.sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`,
-  );
-  return tx <= BigInt(row.next);
-}
-
-/**
  * The next transitions after a position, at most `limit`. `edge` is a transaction id below which the caller knows that
  * all transactions have ended; without it the page ends at the oldest open transaction of the whole server. Without
  * `contents` the transitions have no content.
@@ -89,7 +78,9 @@ export async function readPage(
   const order = single ? sql`o.version` : sql`o.tx, o.kind, o.id, o.version`;
   const rows = await sql<PageRow[]>`
     with bounds as materialized (
-      select greatest(pg_snapshot_xmin(pg_current_snapshot()), ${edge?.toString() ?? "0"}::xid8) as edge,
+      select greatest(${placeOf(sql, sql`pg_snapshot_xmin(pg_current_snapshot())`)}, ${
+    edge?.toString() ?? "0"
+  }::xid8) as edge,
         (select tx from outbox_pruned) as pruned)
     select b.edge::text, b.pruned::text, e.*
     from bounds b left join lateral (
@@ -97,7 +88,7 @@ export async function readPage(
         select s.*, s.tx::text as tx_text, row_number() over (order by s.tx, s.kind, s.id, s.version) as place,
           count(*) over () as scanned
         from (
-          select o.tx, o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at, o.body from outbox o
+          select o.tx, o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at, o.body, o.generation from outbox o
           where o.tx >= ${after.tx.toString()}::xid8 and o.tx > b.pruned and o.tx < b.edge
             and (o.tx > ${after.tx.toString()}::xid8
               or (o.kind, o.id, o.version) > (${after.entity?.kind ?? ""}, ${after.entity?.id ?? ""}, ${
@@ -135,13 +126,14 @@ export async function readPage(
  * deleted rows, about `most` at most. A reader at an earlier position gets `EventPage.reset`.
  */
 export async function pruneEvents(store: Store, olderMs: number, most = 10_000): Promise<number> {
-  const rows = await store.sql`
+  const { sql } = store;
+  const rows = await sql`
     with page as (
       select tx, published and created <= now() - ${olderMs} * interval '1 ms' and not exists (
           select 1 from outbox_unpublished u where u.partition = o.partition and u.kind = o.kind and u.id = o.id
             and u.version = o.version) as done
       from outbox o
-      where tx < pg_snapshot_xmin(pg_current_snapshot()) order by tx limit ${most}),
+      where tx < ${placeOf(sql, sql`pg_snapshot_xmin(pg_current_snapshot())`)} order by tx limit ${most}),
     stop as (
       select tx from page where not done
       -- The page may end within a transaction.

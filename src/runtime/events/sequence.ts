@@ -62,7 +62,7 @@ const numberedRows = (sql: Store["sql"], from: number, to: number) =>
     select * from (
       select b.before + row_number() over (order by r.tx, r.kind, r.id, r.version) as seq, r.*
       from (${baseBefore(sql, from)}) b, lateral (
-        select tx, kind, id, version, from_state, to_state, type, cause, at, body, created from outbox o
+        select tx, kind, id, version, from_state, to_state, type, cause, at, body, generation, created from outbox o
         where o.tx >= b.tx and o.tx < coalesce(
           (select tx from outbox_sequence where before >= ${to} order by before limit 1), '9223372036854775807'::xid8)
         order by tx, kind, id, version limit greatest(0, ${to}::bigint - b.before)) r) w
@@ -266,7 +266,7 @@ async function lastOf(
 ): Promise<NumberedTransition | undefined> {
   for (let below: bigint | null = null;;) {
     const rows: (TransitionRow & { tx: string; created: Date })[] = await store.sql`
-      select tx::text, kind, id, version, from_state, to_state, type, cause, at, body, created from outbox
+      select tx::text, kind, id, version, from_state, to_state, type, cause, at, body, generation, created from outbox
       where kind = ${kind} and id = ${id} and (${below}::bigint is null or version < ${below}::bigint)
       order by version desc limit ${STEP}`;
     for (const row of rows) {

@@ -24,6 +24,7 @@ export interface SettledPosition {
 export async function settledEdge(store: Store): Promise<SettledPosition> {
   const row = await onlyRow(store.sql<ServerTransactions[]>`
     select pg_snapshot_xmax(pg_current_snapshot())::text as next, pg_snapshot_xmin(pg_current_snapshot())::text as oldest,
+      (select shift from event_generation order by n desc limit 1) as shift,
       (select json_agg(json_build_object('pid', l.pid, 'state', a.state, 'xid', a.backend_xid::text, 'name', a.application_name,
           'seconds', extract(epoch from now() - a.xact_start)::int))
         from pg_locks l left join pg_stat_activity a on a.pid = l.pid
@@ -43,7 +44,7 @@ export async function settledEdge(store: Store): Promise<SettledPosition> {
     edge = id;
     blocker = pid === null ? "a prepared transaction" : `${name || "unnamed"}, process ${pid}, open for ${seconds} s`;
   }
-  return { edge, held: oldest < edge, blocker };
+  return { edge: edge + row.shift, held: oldest < edge, blocker };
 }
 
 /** The current position: after all transitions that are committed, unless an older transaction may still write some. */
@@ -57,6 +58,7 @@ function wholeId(xid: string, near: bigint): bigint {
 }
 
 interface ServerTransactions {
+  shift: bigint;
   next: string;
   oldest: string;
   writers: {

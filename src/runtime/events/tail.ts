@@ -38,6 +38,8 @@ export interface EventLogOptions {
 export interface Tail {
   /** The kept transitions after a position; `undefined` when the position is before them. */
   after(position: Position): LoggedEvent[] | undefined;
+  /** The last transition that it has read. */
+  newest(): LoggedEvent | undefined;
   /** Position up to which it has read. */
   position(): Position;
   /** The edge (`settledEdge`), while an unrelated transaction stays open. */
@@ -136,6 +138,7 @@ export function startTail({ store, bus, log, contents, pollMs, stallMs }: Requir
       }
       return low === 0 ? held : held.slice(low);
     },
+    newest: () => held.at(-1),
     position: () => to,
     edge: () => edge,
     change: async (signal) => {

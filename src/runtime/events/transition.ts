@@ -26,6 +26,8 @@ export interface Transition {
   readonly at: number;
   /** What it says to subscribers; missing where its kind says nothing more. */
   readonly content?: EventContent | undefined;
+  /** Id of the generation of the log that it was written in; missing or empty for the first. */
+  readonly generation?: string | undefined;
 }
 
 /** The published columns of a row of `outbox`. */
@@ -40,11 +42,12 @@ export interface TransitionRow {
   at: Date;
   /** The machine's event. */
   body: Json;
+  generation: string;
 }
 
 /** Decodes a row of `outbox`. */
 export function transitionOf(row: TransitionRow, contents: Contents): Transition {
-  const { kind, id, from_state: from, to_state: to, type, cause, body } = row;
+  const { kind, id, from_state: from, to_state: to, type, cause, body, generation } = row;
   const content = contents.of(kind, body);
   return {
     entity: { kind, id },
@@ -55,6 +58,7 @@ export function transitionOf(row: TransitionRow, contents: Contents): Transition
     cause,
     at: row.at.getTime(),
     ...(content !== undefined && { content }),
+    ...(generation !== "" && { generation }),
   };
 }
 
@@ -88,9 +92,17 @@ function subjectEnd({ entity: { kind, id }, type }: Transition): string {
   return `${kind}.${subjectToken(id)}.${kebab(type)}`;
 }
 
-/** `<kind>/<id>:<version>`: the same each time a transition is published. */
-export function eventId(transition: Transition): string {
-  return `${entityKey(transition.entity)}:${transition.version}`;
+/**
+ * `<kind>/<id>:<version>`, and after a restore `@<generation>` behind it: the same each time a transition is published, and
+ * never that of another one.
+ */
+export function eventId({ entity, version, generation }: Transition): string {
+  return `${entityKey(entity)}:${version}${generation ? `@${generation}` : ""}`;
+}
+
+/** The headers of a message: its id, and after a restore the database's generation, so that readers see that it changed. */
+export function eventHeaders(id: string, generation: string): Record<string, string> {
+  return { "Nats-Msg-Id": id, ...(generation !== "" && { "Arbor-Generation": generation }) };
 }
 
 /** A message that publishes a transition. */
@@ -112,7 +124,7 @@ export function eventMessages(transition: Transition, contents: Contents): reado
 
 /** The message body of a transition: a CloudEvent, with the transition's content or without. */
 export function cloudEvent(transition: Transition, withContent = true): { [name: string]: Json } {
-  const { entity, version, from, to, cause, content } = transition;
+  const { entity, version, from, to, cause, content, generation } = transition;
   return {
     specversion: "1.0",
     id: eventId(transition),
@@ -120,6 +132,7 @@ export function cloudEvent(transition: Transition, withContent = true): { [name:
     type: `arbor.${entity.kind}.${kebab(transition.type)}`,
     time: new Date(transition.at).toISOString(),
     datacontenttype: "application/json",
+    ...(generation && { generation }),
     dataschema: `urn:arbor:event:${entity.kind}.${kebab(transition.type)}:${CONTENT_VERSION}`,
     data: {
       entity: { kind: entity.kind, id: entity.id },

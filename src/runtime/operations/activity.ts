@@ -70,8 +70,10 @@ export class Activity {
     let { from } = this;
     while (from < edge) {
       const to: bigint = from + SPAN < edge ? from + SPAN : edge;
-      add(this.counted, await count(store.sql, this.refused, from, to));
-      this.from = from = to;
+      const rows = await count(store.sql, this.refused, from, to);
+      add(this.counted, rows);
+      // Generations of the log are far apart.
+      this.from = from = rows.length > 0 ? to : await nextFrom(store, to, edge);
     }
     for (const minute of this.counted.keys()) if (minute < first) this.counted.delete(minute);
     const open: Minutes = new Map();
@@ -102,6 +104,14 @@ interface CountRow {
   readonly minute: number;
   readonly transitions: number;
   readonly refused: number;
+}
+
+/** The first transaction from one on that wrote a row, below an edge; else the edge. */
+async function nextFrom({ sql }: Store, from: bigint, edge: bigint): Promise<bigint> {
+  const [row] = await sql<{ tx: string }[]>`
+    select tx::text from outbox where tx >= ${from.toString()}::xid8 and tx < ${edge.toString()}::xid8
+    order by tx limit 1`;
+  return row === undefined ? edge : BigInt(row.tx);
 }
 
 /** Counts the rows of transactions from `from` to below `to`. */

@@ -20,8 +20,8 @@ import { kebab } from "#src/runtime/events/transition.ts";
 import { positionText } from "#src/runtime/events/position.ts";
 
 /**
- * Adds `GET /token/{tokenId}/events`: 404 `token_unknown`, 400 `bad_request` for a `Last-Event-ID` of another stream, 503
- * `too_many_readers`.
+ * Adds `GET /token/{tokenId}/events`: 404 `token_unknown`, 400 `bad_request` for a `Last-Event-ID` of another stream, 409
+ * `restored`, 503 `too_many_readers`.
  */
 export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService): void {
   endpoint(app, "get", "/token/:tokenId/events", {
@@ -34,13 +34,13 @@ export function streamRoutes(app: OpenAPIHono, { store, events }: TokenService):
     headers: { "last-event-id": z.string().optional() },
     produces: "text/event-stream",
     answer: z.string(),
-    refusals: { 404: "`token_unknown`", 503: "`too_many_readers`" },
+    refusals: { 404: "`token_unknown`", 409: "`restored`", 503: "`too_many_readers`" },
   }, async ({ params: { tokenId: id }, context }) => {
     const { status } = await readToken(store.sql, id);
     if (status === "unknown") throw tokenGone(id, status);
     admitReader(events);
     const last = lastEventId(context);
-    const from = last === undefined ? "now" : await givenPosition(events, last);
+    const from = last === undefined ? "now" : await givenPosition(events, last, null);
     if (from === undefined) {
       throw new HttpFailure(400, "bad_request", "Last-Event-ID is not an id of this stream.");
     }

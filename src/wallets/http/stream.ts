@@ -58,7 +58,7 @@ export function streamRoutes(
     headers: { "last-event-id": z.string().optional() },
     produces: "text/event-stream",
     answer: z.string(),
-    refusals: { 503: "`too_many_readers`" },
+    refusals: { 409: "`restored`", 503: "`too_many_readers`" },
   }, async ({ params: { walletId: id }, query, context }) => {
     await served.require(id);
     admitReader(events);
@@ -120,7 +120,7 @@ function idOf(position: Position, { slot, index, hash }: HistoryCursor): string 
 
 async function placeIn(text: string, { events }: WalletService): Promise<{ position: Position; place: HistoryCursor }> {
   const read = readCursorText(text, HISTORY_PLACE.extend({ position: z.string() }), notGiven);
-  const position = await givenPosition(events, read.position);
+  const position = await givenPosition(events, read.position, null);
   if (position === undefined) throw notGiven();
   return { position, place: { slot: read.slot, index: read.index, hash: read.hash } };
 }

@@ -129,7 +129,14 @@ export async function startServerStream(): Promise<StreamServer> {
   const bus = await connectBus({ url: server.url });
   const database = await eventDatabase();
   const record = streamRecord(database.store);
-  const stream = createEventStream({ bus, log: silentLog, contents: NO_CONTENTS, maxAgeMs: 86_400_000, record });
+  const stream = createEventStream({
+    bus,
+    log: silentLog,
+    contents: NO_CONTENTS,
+    maxAgeMs: 86_400_000,
+    record,
+    generation: () => "",
+  });
   if (!await stream.ready()) throw new Error("nats-server has no JetStream");
   return {
     url: server.url,

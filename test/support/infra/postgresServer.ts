@@ -1,6 +1,16 @@
 /** A PostgreSQL server for one test, which can be killed and restarted on its port with its data. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  writeFileSync,
+} from "node:fs";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -110,6 +120,26 @@ export function startInstalledServer(native: string, more: readonly string[] = [
   });
 }
 
+/** Takes a base backup of a server into a folder. The URL may be that of a proxy in this process. */
+export async function takeBackup(
+  native: string,
+  url: string,
+  folder: string,
+  more: readonly string[] = [],
+): Promise<void> {
+  const args = ["-d", url, "-D", folder, "--checkpoint=fast", ...more];
+  const child = spawn(join(native, "bin", "pg_basebackup"), args, { stdio: ["ignore", "ignore", "inherit"] });
+  const [status] = await once(child, "exit");
+  if (status !== 0) throw new Error(`pg_basebackup ended with ${status}`);
+  giveToServer(folder);
+}
+
+/** Gives a folder to the account that servers run as. */
+function giveToServer(folder: string): void {
+  const account = serverAccount(folder);
+  if (account) spawnSync("chown", ["-R", `${account.uid}:${account.gid}`, folder]);
+}
+
 /** A replica of an installed server: it answers reads. */
 export function startReplica(
   native: string,
@@ -117,15 +147,43 @@ export function startReplica(
   more: readonly string[] = [],
 ): Promise<InstalledServer> {
   return startOn(native, more, async (folder) => {
-    const data = join(folder, "data");
-    const args = ["-d", primary.url, "-D", data, "--write-recovery-conf", "--checkpoint=fast"];
-    // the URL may be that of a proxy in this process
-    const child = spawn(join(native, "bin", "pg_basebackup"), args, { stdio: ["ignore", "ignore", "inherit"] });
-    const [status] = await once(child, "exit");
-    if (status !== 0) throw new Error(`pg_basebackup ended with ${status}`);
-    const account = serverAccount(data);
-    if (account) spawnSync("chown", ["-R", `${account.uid}:${account.gid}`, data]);
+    await takeBackup(native, primary.url, join(folder, "data"), ["--write-recovery-conf"]);
     return new URL(primary.url).password;
+  });
+}
+
+/** A folder for the archived WAL of servers, and the settings of a server that archives into it. */
+export async function walArchive(): Promise<{ readonly folder: string; readonly settings: readonly string[] }> {
+  const folder = await mkdtemp(join(tmpdir(), "arbor-archive-"));
+  giveToServer(folder);
+  return { folder, settings: ["archive_mode=on", `archive_command=cp %p ${folder}/%f`] };
+}
+
+/** A server from a base backup: as it was, or with an archive restored to a named point, on a new timeline. */
+export function startFromBackup(
+  native: string,
+  backup: string,
+  password: string,
+  more: readonly string[] = [],
+  point?: { readonly archive: string; readonly name: string },
+): Promise<PostgresServer> {
+  const recovery = point === undefined ? [] : [
+    `restore_command=cp ${point.archive}/%f %p`,
+    `recovery_target_name=${point.name}`,
+    "recovery_target_action=promote",
+  ];
+  return startOn(native, [...more, ...recovery], (folder) => {
+    const data = join(folder, "data");
+    cpSync(backup, data, { recursive: true });
+    // The original's settings may name files and sizes of its machine.
+    writeFileSync(join(data, "postgresql.conf"), "hot_standby=off\n");
+    writeFileSync(join(data, "postgresql.auto.conf"), "");
+    const hosts = ["all", "replication"].map((databases) => `host ${databases} all 127.0.0.1/32 scram-sha-256\n`);
+    writeFileSync(join(data, "pg_hba.conf"), hosts.join(""));
+    if (point !== undefined) writeFileSync(join(data, "recovery.signal"), "");
+    chmodSync(data, 0o700);
+    giveToServer(data);
+    return password;
   });
 }
 

@@ -14,6 +14,8 @@ export interface Outbox {
   publisher(natsUrl?: string, log?: Log): Promise<Publisher>;
   /** Writes the next transition of the actor `other/x`; resolves to it. */
   write(): Promise<Transition>;
+  /** Has `write` go on after an earlier version. */
+  rewind(to: number): void;
   /** The versions that are not published. */
   waiting(): Promise<number[]>;
   stop(): Promise<void>;
@@ -55,6 +57,7 @@ export async function openOutbox(): Promise<Outbox> {
         insert into outbox_unpublished (kind, id, version, partition) values ('other', 'x', ${version}, 0)`;
       return transition;
     },
+    rewind: (to) => version = to,
     waiting: async () => {
       const rows = await store.sql<{ version: bigint }[]>`select version from outbox_unpublished order by version`;
       return rows.map((row) => Number(row.version));

@@ -95,6 +95,7 @@ test("Arbor's publisher does not store events in the stream that is served from 
     contents: NO_CONTENTS,
     maxAgeMs: 1_000,
     record: streamRecord(store),
+    generation: () => "",
   });
   expect(await stream.ready()).toBe(false);
   stream.stop();

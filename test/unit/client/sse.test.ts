@@ -86,15 +86,24 @@ describe("a stream that is followed", () => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(text, () => after(response));
   };
-  const refusing = (status: number, code: string, more: Record<string, string> = {}) => (response: ServerResponse) => {
+  const refusing = (status: number, code: string, more: Record<string, string> = {}, details?: object) =>
+  (
+    response: ServerResponse,
+  ) => {
     response.writeHead(status, { "content-type": "application/json", ...more });
-    response.end(JSON.stringify({ code, message: "No." }));
+    response.end(JSON.stringify({ code, message: "No.", details }));
   };
 
   async function taken(followed: AsyncGenerator<FollowedItem, void>, count: number): Promise<string[]> {
     const all: string[] = [];
     for await (const one of followed) {
-      all.push(one.type === "opened" ? `opened ${one.id}` : one.event.data);
+      all.push(
+        one.type === "event"
+          ? one.event.data
+          : one.type === "opened"
+          ? `opened ${one.id}`
+          : `restored ${one.restoredTo}`,
+      );
       if (all.length === count) break;
     }
     return all;
@@ -109,6 +118,23 @@ describe("a stream that is followed", () => {
     );
     expect(await taken(follow(url), 6)).toEqual(["opened 0", "one", "opened 2", "two", "opened 3", "four"]);
     expect(from).toEqual([undefined, "1", "1", "3"]);
+  });
+
+  it("begins again where the server names it, after the database was restored to an earlier point", async () => {
+    const refused = { generation: "mx1sjqtc", restoredTo: "7" };
+    const { url, from } = await serving(
+      stream("retry: 1\n\nid: 9\n\n", (response) => response.end()),
+      refusing(409, "restored", {}, { ...refused, begin: "start" }),
+      stream("id: 1\ndata: one\n\n", (response) => response.end()),
+      refusing(409, "restored", {}, { ...refused, begin: null }),
+      stream("id: 2\n\n", () => {}),
+    );
+    const items = await taken(follow(url), 6);
+    expect(items).toEqual(["opened 9", "restored 7", "opened 1", "one", "restored 7", "opened 2"]);
+    expect(from).toEqual([undefined, "9", "start", "1", undefined]);
+    // without a position there is nothing to begin again
+    const { url: other } = await serving(refusing(409, "restored", {}, refused));
+    await expect(follow(other).next()).rejects.toMatchObject({ code: "restored" });
   });
 
   it("reports the server's error, and an unreachable server on the first request", async () => {

@@ -20,6 +20,7 @@ const row = (kind: string, body: Parameters<typeof contents.of>[1]) =>
     cause: "c",
     at: new Date(0),
     body: JSON.parse(JSON.stringify(body)),
+    generation: "",
   }, contents);
 
 describe("the content of an event", () => {
