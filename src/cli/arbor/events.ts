@@ -62,6 +62,15 @@ export function eventsCommand(program: Command): void {
   }).option("--since <time>", "when the restored database was first used (default: nothing was written since)");
 
   define(events, {
+    usage: "generation",
+    description: "the generation of the log of transitions: another one begins with each restore (operators)",
+    example: "events generation",
+  }, async ({ operator, output }: Context<object>) => {
+    const state = await (await operator()).generation();
+    output.record(state, Object.entries(state));
+  });
+
+  define(events, {
     usage: "rebuild",
     description: "write the JetStream streams again from the database (operators)",
     example: "events rebuild",
