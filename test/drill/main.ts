@@ -1,18 +1,20 @@
 /**
  * `deno task drill:restore`: a drill of a restore to a point in time, with a report; `--database-url URL` (or
- * ARBOR_DRILL_DATABASE_URL) names a database to begin with a copy of. It needs PostgreSQL's programs on this machine.
+ * ARBOR_DRILL_DATABASE_URL) names a database to begin with a copy of. It needs PostgreSQL's programs on this machine, of the
+ * major version of the database.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { reason } from "#src/base/log.ts";
+import { openStore } from "#src/store/store.ts";
 import { findPostgres } from "../support/infra/postgresServer.ts";
 import { drillRestore } from "./restore.ts";
 
-const { values } = parseArgs({ options: { "database-url": { type: "string" }, programs: { type: "string" } } });
+const { values } = parseArgs({ options: { "database-url": { type: "string" } } });
 const databaseUrl = values["database-url"] ?? process.env.ARBOR_DRILL_DATABASE_URL;
-const native = values.programs ?? findPostgres();
-if (native === undefined) process.exit(1);
 try {
+  const native = findPostgres(databaseUrl === undefined ? undefined : await majorOf(databaseUrl));
+  if (native === undefined) process.exit(1);
   const onStep = (step: string, ms: number) => console.log(`${(ms / 1_000).toFixed(1).padStart(6)} s  ${step}`);
   const { checks, restoreMs, generation } = await drillRestore({ native, databaseUrl, onStep });
   console.log(
@@ -23,4 +25,15 @@ try {
 } catch (error) {
   console.error(`The drill failed: ${reason(error)}`);
   process.exit(1);
+}
+
+/** The major version of a database's server. */
+async function majorOf(url: string): Promise<number> {
+  const store = openStore(url, { max: 1, application: "arbor drill" });
+  try {
+    const [row] = await store.sql<{ version: string }[]>`select current_setting('server_version_num') as version`;
+    return Math.floor(Number(row?.version) / 10_000);
+  } finally {
+    await store.close();
+  }
 }

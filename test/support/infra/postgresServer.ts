@@ -87,10 +87,10 @@ export async function startEmbeddedServer(): Promise<PostgresServer> {
 }
 
 /**
- * The folder above `bin` with the newest `initdb` and `postgres` of this machine; undefined, with a message, if there
- * is none.
+ * The folder above `bin` with the newest `initdb` and `postgres` of this machine, or those of a major version; undefined,
+ * with a message, if there is none.
  */
-export function findPostgres(): string | undefined {
+export function findPostgres(major?: number): string | undefined {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [
@@ -101,7 +101,7 @@ export function findPostgres(): string | undefined {
   ];
   const found = folders.find((folder) =>
     ["initdb", "postgres"].every((name) => existsSync(join(folder, "bin", name))) &&
-    spawnSync(join(folder, "bin", "postgres"), ["--version"]).status === 0
+    isRunnable(join(folder, "bin", "postgres"), major)
   );
   if (found === undefined) {
     console.warn(
@@ -110,6 +110,12 @@ export function findPostgres(): string | undefined {
     );
   }
   return found;
+}
+
+/** Whether a program `postgres` runs here, and is of a major version. */
+function isRunnable(program: string, major?: number): boolean {
+  const { status, stdout } = spawnSync(program, ["--version"]);
+  return status === 0 && (major === undefined || new RegExp(`\\) ${major}\\b`).test(String(stdout)));
 }
 
 /** A server that is installed on this machine, with its default settings and `more` of them, as `name=value`. */
