@@ -9,6 +9,9 @@
  * Each part answers an observed fault. Without the row lock a write of a former owner committed after a takeover. With
  * `on conflict do nothing` instead of the anti-join an effect was applied twice. A statement whose connection was lost
  * may still be running: the next one waits for it at the actor's row, and then finds another version.
+ *
+ * Its plan is kept, and may have been made when the tables were empty: so rows of large tables are found by their whole
+ * keys, by subqueries (`offset 0`) that leave the planner no choice. With joins it read all rows of `effect` for each turn.
  */
 import { type Json, toJson } from "#src/base/json.ts";
 import type { Failure, Result } from "#src/base/result.ts";
@@ -169,10 +172,10 @@ function consumed(sql: StatementBuilder, collect: Collect): string[] {
   sql.read("fired", `select x.place, e.kind, e.id, x.name, x.n from ${reminders} join e using (place)`);
   sql.read(
     "gone",
-    `select place, n as effect, null::text as reminder, null::bigint as n from ended where not exists
-        (select 1 from effect f where f.kind = ended.kind and f.id = ended.id and f.n = ended.n and not f.done)
-      union all select place, null, name, n from fired where not exists
-        (select 1 from reminder r where r.kind = fired.kind and r.id = fired.id and r.name = fired.name and r.n = fired.n)`,
+    `select place, n as effect, null::text as reminder, null::bigint as n from ended where
+        (select f.done from effect f where f.kind = ended.kind and f.id = ended.id and f.n = ended.n) is not false
+      union all select place, null, name, n from fired where n is distinct from
+        (select r.n from reminder r where r.kind = fired.kind and r.id = fired.id and r.name = fired.name)`,
   );
   return ["gone"];
 }
@@ -221,8 +224,9 @@ function commands(sql: StatementBuilder, collect: Collect): void {
     command: ["text", ([id]) => id],
     result: ["text", ([, result]) => toJson(result)],
   }, (source) =>
-    `update command_result r set result = x.result::jsonb from ${source}
-      where r.kind = w.kind and r.id = w.id and r.command = x.command and r.result is null`);
+    `update command_result r set result = x.result::jsonb
+      from (select w.kind, w.id, x.command, x.result from ${source} offset 0) x
+      where r.kind = x.kind and r.id = x.id and r.command = x.command and r.result is null`);
 }
 
 function transitions(sql: StatementBuilder, collect: Collect): void {
@@ -306,8 +310,8 @@ function effects(sql: StatementBuilder, collect: Collect, limited: boolean): voi
   if (ended) {
     sql.write(
       "ends",
-      `update effect f set done = true, error = null from ended x join w using (place)
-      where f.kind = w.kind and f.id = w.id and f.n = x.n`,
+      `update effect f set done = true, error = null from (select x.* from ended x join w using (place) offset 0) x
+      where f.kind = x.kind and f.id = x.id and f.n = x.n`,
     );
   }
   writeRows(
@@ -329,7 +333,8 @@ function effects(sql: StatementBuilder, collect: Collect, limited: boolean): voi
   if (ended) {
     sql.write(
       "ends_queued",
-      `delete from effect_queue q using ended x join w using (place) where q.kind = w.kind and q.id = w.id and q.n = x.n`,
+      `delete from effect_queue q using (select x.* from ended x join w using (place) offset 0) x
+      where q.kind = x.kind and q.id = x.id and q.n = x.n`,
     );
   }
   if (cancelled.length > 0) {
@@ -359,7 +364,9 @@ function reminders(sql: StatementBuilder, collect: Collect): void {
     "forget",
     forgotten,
     { name: ["text", (name) => name] },
-    (source) => `delete from reminder r using ${source} where r.kind = w.kind and r.id = w.id and r.name = x.name`,
+    (source) =>
+      `delete from reminder r using (select w.kind, w.id, x.name from ${source} offset 0) x
+      where r.kind = x.kind and r.id = x.id and r.name = x.name`,
   );
 }
 

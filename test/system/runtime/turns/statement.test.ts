@@ -1,6 +1,7 @@
 /** The statement of a turn on a real database: its fence, its anti-join, its groups. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Json } from "#src/base/json.ts";
+import { ok } from "#src/base/result.ts";
 import { type EntityState, fold, type TurnItem } from "#src/runtime/turns/fold.ts";
 import { createLoader } from "#src/runtime/turns/loader.ts";
 import { createPartitions } from "#src/runtime/placement/partitions.ts";
@@ -230,4 +231,36 @@ test("a turn that stays in its state changes no indexed column of the actor's ro
   const [after] = await read();
   expect(after).not.toEqual(before);
   for (const name of indexed) expect(after![name]).toEqual(before![name]);
+});
+
+test("rows of large tables are found by their whole keys, by a plan that was made while they were empty", async () => {
+  const one = turn("a", [add("c1")]);
+  const rows = {
+    ...one.rows,
+    ended: [1],
+    fired: [{ name: "later", n: 1 }],
+    reminders: new Map([["later", undefined]]),
+    answers: new Map([["c0", ok(null)]]),
+  };
+  const { text } = turnStatement([{ ...one, rows }, turn("b", [add("c1")])]);
+  const plan = await store.sql.begin(async (sql) => {
+    await sql`set local enable_seqscan = off`;
+    const lines = await sql.unsafe<{ "QUERY PLAN": string }[]>(`explain (generic_plan) ${text}`);
+    return lines.map((line) => line["QUERY PLAN"].trim());
+  });
+  const keys = {
+    effect: ["kind", "id", "n"],
+    reminder: ["kind", "id", "name"],
+    command_result: ["kind", "id", "command"],
+  };
+  for (const [table, key] of Object.entries(keys)) {
+    const scans = plan.flatMap((line, i) =>
+      new RegExp(` on ${table}( |$)`).test(line) && !/^->  (Update|Insert|Delete)/.test(line) ? i : []
+    );
+    expect(scans, table).toHaveLength(2);
+    for (const scan of scans) {
+      expect(plan[scan]).toContain(`Index Scan using ${table}_pkey`);
+      for (const column of key) expect(plan[scan + 1]).toMatch(new RegExp(`^Index Cond: .*\\(${column} = `));
+    }
+  }
 });
