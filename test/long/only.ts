@@ -13,7 +13,7 @@ export const ONLY_LONG: readonly string[] = [
   "test/system/runtime/effects/limitKills.test.ts",
   "test/system/runtime/events/{sequence,transition}.test.ts",
   "test/system/runtime/placement/placement.test.ts",
-  "test/system/runtime/load.test.ts",
+  "test/system/runtime/{dueAtOnce,load}.test.ts",
   "test/system/scenarios/{byron,delegation,events,governance,history,mainnet,nextAddress,pools,seen,snapshots,spending}.test.ts",
   "test/system/signer/{disorder,kills}.test.ts",
   "test/system/store/lost.test.ts",

@@ -39,8 +39,12 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Most rows of a sort that one sweep reads, besides reminders that already have a timer. */
+/** Most entities with inputs and most effects that one sweep takes up. */
 const MOST = 1_000;
+/** Most reminders that one sweep takes up. */
+const MOST_REMINDERS = 5_000;
+/** Pause before the next sweep while more is due than one sweep takes up, in milliseconds. */
+const BUSY_MS = 100;
 /** Longest time between two attempts of a reminder that its entity does not consume, in milliseconds. */
 const RETRY_MS = 10_000;
 /** Interval of sweeps over effects that wait for a slot, in milliseconds: messages start most of them. */
@@ -49,19 +53,21 @@ const QUEUED_MS = 5_000;
 const REPUBLISH_MS = 3_000;
 
 export function createSweeper(options: SweeperOptions): Sweeper {
-  const { store, kinds, mailboxes, clock, log, everyMs } = options;
+  const { store, kinds, mailboxes, effects, clock, log, everyMs } = options;
   const stopped = new AbortController();
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  /** Aborted by a sweep that left some of what is due. */
+  let more = new AbortController();
 
   const remind: Sweeper["remind"] = ({ entity, name, n, at, event }) => {
     const wait = at - clock.now();
     const key = `${entityKey(entity)} ${name} ${n}`;
-    if (wait > 2 * everyMs || timers.has(key) || stopped.signal.aborted) return;
+    const kind = kinds.get(entity.kind);
+    if (kind === undefined || wait > 2 * everyMs || timers.has(key) || stopped.signal.aborted) return;
     timers.set(
       key,
       setTimeout(() => {
-        const kind = kinds.get(entity.kind);
-        if (kind === undefined || clock.now() < at) return void timers.delete(key);
+        if (clock.now() < at) return void timers.delete(key);
         void mailboxes.deliver(kind, entity, { from: "reminder", name, n, event }).then((consumed) => {
           if (consumed || stopped.signal.aborted) return void timers.delete(key);
           // Exponential backoff: wait as long as it has been due.
@@ -74,33 +80,53 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
   const sweep = async (partitions: readonly number[]) => {
     if (partitions.length === 0) return;
+    const most = { reminders: MOST_REMINDERS + timers.size, effects: MOST + Math.min(effects.count(), MOST) };
+    let found = 0;
     const [due, unread] = await Promise.all([
-      readDueReminders(store, partitions, clock.now() + everyMs, MOST + timers.size),
+      readDueReminders(store, partitions, clock.now() + everyMs, most.reminders),
       readEntitiesWithInputs(store, partitions, MOST),
-      options.effects.resume(() => readDueEffects(store, partitions, MOST)),
+      effects.resume(async () => {
+        const rows = await readDueEffects(store, partitions, most.effects);
+        found = rows.length;
+        return rows;
+      }),
     ]);
+    const before = timers.size;
     due.forEach(remind);
     for (const entity of unread) {
       const kind = kinds.get(entity.kind);
       if (kind !== undefined) mailboxes.readInputs(kind, entity);
     }
+    if (due.length >= most.reminders && timers.size > before || found >= most.effects) more.abort();
+  };
+
+  /** Waits for the next sweep: where more is due, only until most of what was taken up is done. */
+  const pause = async () => {
+    const until = performance.now() + everyMs;
+    await sleep(everyMs, AbortSignal.any([stopped.signal, more.signal]));
+    if (!more.signal.aborted) return;
+    more = new AbortController();
+    do await sleep(Math.min(BUSY_MS, everyMs), stopped.signal); while (
+      (timers.size >= MOST_REMINDERS || effects.count() >= MOST) && performance.now() < until && !stopped.signal.aborted
+    );
   };
 
   const loop = (async () => {
-    let round = 0;
-    let queuedRound = 0;
+    let published = performance.now();
+    let resumed = published;
     let publishing: Promise<unknown> | undefined;
     for (;;) {
-      await sleep(everyMs, stopped.signal);
+      await pause();
       if (stopped.signal.aborted) return;
       try {
         await sweep(options.owned());
-        if (++queuedRound * everyMs >= QUEUED_MS) {
-          queuedRound = 0;
-          await options.effects.resumeQueued(options.owned(), true);
+        if (performance.now() - resumed >= QUEUED_MS) {
+          resumed = performance.now();
+          await effects.resumeQueued(options.owned(), true);
         }
-        if (++round * everyMs >= REPUBLISH_MS && publishing === undefined && !options.publisher.behind()) {
-          round = 0;
+        const since = performance.now() - published;
+        if (since >= REPUBLISH_MS && publishing === undefined && !options.publisher.behind()) {
+          published += since;
           // Not awaited: it waits as long as the bus is unreachable.
           publishing = options.publisher.sweep(options.owned(), REPUBLISH_MS).catch((error) =>
             log.warn("events could not be republished", { reason: reason(error) })
