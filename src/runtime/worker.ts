@@ -48,6 +48,10 @@ export interface WorkerOptions {
   readonly effectMs?: number;
   /** Most commands that wait for one entity, and for all entities of the worker. */
   readonly waiting?: { readonly entity: number; readonly all: number };
+  /** Most entities kept in memory, 20,000 by default. */
+  readonly resident?: number;
+  /** Time after which an unused entity leaves memory, in milliseconds; a minute by default. */
+  readonly unusedMs?: number;
   /** How long a JetStream stream keeps transitions, in milliseconds. */
   readonly eventsKeptMs?: number;
   /** Id of the database's generation; empty, that of a database that was never restored, by default. */
@@ -127,6 +131,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     clock,
     log,
     ...(options.waiting === undefined ? {} : { waiting: options.waiting }),
+    ...(options.resident === undefined ? {} : { resident: options.resident }),
+    ...(options.unusedMs === undefined ? {} : { unusedMs: options.unusedMs }),
   });
   const effects = createEffects({
     store,

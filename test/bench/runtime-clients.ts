@@ -4,8 +4,10 @@
  * request at a time.
  */
 import { connect, type Socket } from "node:net";
+import { sleep } from "#src/base/clock.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
+import type { Event } from "#src/runtime/types.ts";
 import { openStore } from "#src/store/store.ts";
 import { serve, settings } from "./runtime-child.ts";
 
@@ -15,10 +17,21 @@ export interface ClientSettings {
   readonly natsToken: string;
 }
 
+/** What is asked of an entity over NATS. */
+export interface Question {
+  readonly kind: string;
+  readonly event?: Event;
+  /** A build by its name, instead of an event. */
+  readonly build?: string;
+}
+
 export interface Load {
-  /** Where to send requests; over NATS by default. `ID` in it is replaced by the entity's. */
+  /** Where to send requests; over NATS by default. `ID` in it is replaced by the entity's, `MS` by the time until `at`. */
   readonly url?: string;
   readonly body?: string;
+  readonly at?: number;
+  /** Over NATS; an addition to a counter by default. */
+  readonly question?: Question;
   readonly prefix: string;
   readonly entities: number;
   readonly clients: number;
@@ -45,12 +58,17 @@ const { databaseUrl, natsUrl, natsToken } = settings<ClientSettings>();
 const bus = await connectBus({ url: natsUrl, token: natsToken });
 const ask = createAsk({ bus, store: openStore(databaseUrl, { max: 1, application: "clients" }) });
 
-async function overNats(): Promise<(id: string) => Promise<boolean>> {
-  return async (id) => (await ask.ask({ kind: "counter", id }, { type: "ADD", amount: 1 }, { deadlineMs: 30_000 })).ok;
+/** An addition to a counter. */
+const ADD: Question = { kind: "counter", event: { type: "ADD", amount: 1 } };
+
+function overNats({ kind, event, build }: Question): (id: string) => Promise<boolean> {
+  const options = { deadlineMs: 60_000 };
+  if (build !== undefined) return async (id) => (await ask.build({ kind, id }, build, { amount: 1 }, options)).ok;
+  return async (id) => (await ask.ask({ kind, id }, event!, options)).ok;
 }
 
-/** One client of HTTP/1.1 on one kept-alive connection; returns whether the response was a 200. */
-async function overHttp(url: string, body: string): Promise<(id: string) => Promise<boolean>> {
+/** One client of HTTP/1.1 on one kept-alive connection; returns whether the response was one of success. */
+async function overHttp(url: string, body: string, at = 0): Promise<(id: string) => Promise<boolean>> {
   const { hostname, port, host } = new URL(url);
   const path = url.slice(url.indexOf("/", 8));
   let socket: Socket | undefined;
@@ -66,7 +84,7 @@ async function overHttp(url: string, body: string): Promise<(id: string) => Prom
       text += chunk;
       const end = endOf(text);
       if (end === undefined) return;
-      const ok = text.startsWith("HTTP/1.1 200");
+      const ok = text.startsWith("HTTP/1.1 20");
       text = text.slice(end);
       settle?.resolve(ok);
     });
@@ -77,12 +95,14 @@ async function overHttp(url: string, body: string): Promise<(id: string) => Prom
     });
     return fresh;
   };
-  socket = await open();
+  socket = await open().catch(() => undefined);
   return async (id) => {
     socket ??= await open();
     const answer = new Promise<boolean>((resolve, reject) => settle = { resolve, reject });
     socket.write(
-      `POST ${path.replace("ID", id)} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
+      `POST ${
+        path.replace("ID", id).replace("MS", String(at - Date.now()))
+      } HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
         `content-length: ${body.length}\r\n\r\n${body}`,
     );
     return await answer;
@@ -102,10 +122,10 @@ function endOf(text: string): number | undefined {
   return last < 0 ? undefined : last + 5;
 }
 
-async function run({ url, body, prefix, entities, clients, ms, once }: Load): Promise<Loaded> {
+async function run({ url, body, at: due, question = ADD, prefix, entities, clients, ms, once }: Load): Promise<Loaded> {
   const times: number[] = [];
   const askers = await Promise.all(
-    Array.from({ length: clients }, () => url === undefined ? overNats() : overHttp(url, body ?? "")),
+    Array.from({ length: clients }, () => url === undefined ? overNats(question) : overHttp(url, body ?? "", due)),
   );
   let next = 0;
   let failed = 0;
@@ -115,13 +135,16 @@ async function run({ url, body, prefix, entities, clients, ms, once }: Load): Pr
     while (once ? next < entities : performance.now() - begun < ms) {
       const id = `${prefix}${once ? next++ : (next++ * 7_919) % entities}`;
       const startedAt = performance.now();
-      const ok = await put(id).catch(() => false);
+      let ok = false;
+      do {
+        ok = await put(id).catch(() => false);
+        if (!ok) {
+          failed++;
+          await sleep(5);
+        }
+      } while (!ok && once);
       const now = performance.now();
       if (ok) times.push(now - startedAt);
-      else {
-        failed++;
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
       if (ok && Number.isNaN(first)) first = now - begun;
     }
   }));

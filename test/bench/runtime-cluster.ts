@@ -6,6 +6,7 @@ import { openStore, type Store } from "#src/store/store.ts";
 import { migrationsOf } from "../support/infra/migrationsOf.ts";
 import { type Child, startChild } from "./runtime-child.ts";
 import type { ClientSettings, Load, Loaded } from "./runtime-clients.ts";
+import type { Call } from "./runtime-peers.ts";
 import type { HostReady, HostSettings, Stages } from "./runtime-host.ts";
 
 export type Host = Child<HostReady, null, Stages>;
@@ -18,22 +19,29 @@ export interface Cluster {
   readonly clients: Child<null, Load, Loaded>;
   readonly natsUrl: string;
   readonly natsToken: string;
-  /** URL of counters over HTTP; `ID` stands for a counter's id. */
-  readonly url: string;
+  /** URL of a call over HTTP; `ID` stands for an entity's id. */
+  readonly url: (call: Call) => string;
   /** Starts one more worker. */
   addWorker(): Promise<Host>;
+  /** Starts one more process of another role. */
+  add(role: "edge" | "operators"): Promise<Host>;
   /** Waits until the given number of workers share all partitions. */
   settled(workers: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-const PARTITIONS = 64;
+export const PARTITIONS = 64;
 
 /**
  * Starts everything on a new database of a server; resolves when it answers. Bus, edge and worker are separate
  * processes, or with 0 workers one process with all roles.
  */
-export async function startCluster(serverUrl: string, name: string, workers: number): Promise<Cluster> {
+export async function startCluster(
+  serverUrl: string,
+  name: string,
+  workers: number,
+  { resident }: Pick<HostSettings, "resident"> = {},
+): Promise<Cluster> {
   const admin = openStore(serverUrl, { max: 1 });
   await admin.sql.unsafe(`create database ${name}`);
   await admin.close();
@@ -41,7 +49,7 @@ export async function startCluster(serverUrl: string, name: string, workers: num
   url.pathname = `/${name}`;
   const databaseUrl = url.href;
   const store = openStore(databaseUrl, { max: 2, application: "bench" });
-  await migrate(store, migrationsOf("runtime"));
+  await migrate(store, migrationsOf("runtime", "chain"));
   const natsToken = randomBytes(16).toString("hex");
   const host = (settings: Omit<HostSettings, "databaseUrl" | "natsToken">) =>
     startChild<HostReady, null, Stages>(
@@ -55,12 +63,23 @@ export async function startCluster(serverUrl: string, name: string, workers: num
   let count = 0;
   const running: Host[] = workers > 0 ? [] : [bus];
   const addWorker = async () => {
-    const worker = await host({ roles: ["worker"], id: `w${++count}`, natsUrl });
+    const worker = await host({
+      roles: ["worker"],
+      id: `w${++count}`,
+      natsUrl,
+      ...(resident === undefined ? {} : { resident }),
+    });
     running.push(worker);
     return worker;
   };
   for (let i = 0; i < workers; i++) await addWorker();
-  const edge = workers > 0 ? await host({ roles: ["edge"], id: "edge", natsUrl }) : bus;
+  const others: Host[] = [];
+  const add = async (role: "edge" | "operators") => {
+    const one = await host({ roles: [role], id: `${role}${others.length}`, natsUrl });
+    others.push(one);
+    return one;
+  };
+  const edge = workers > 0 ? await add("edge") : bus;
   const clients = await startChild<null, Load, Loaded>(
     "./runtime-clients.ts",
     { databaseUrl, natsUrl, natsToken } satisfies ClientSettings,
@@ -84,12 +103,13 @@ export async function startCluster(serverUrl: string, name: string, workers: num
     clients,
     natsUrl,
     natsToken,
-    url: `${edge.ready.edgeUrl}/counter/ID/add`,
+    url: (call) => `${edge.ready.edgeUrl}${call === "workflow" ? "/workflow/ID/run" : "/counter/ID/add"}`,
     addWorker,
+    add,
     settled,
     stop: async () => {
       await store.close();
-      for (const child of new Set([clients, edge, ...running, bus])) child.signal("SIGKILL");
+      for (const child of new Set([clients, ...others, ...running, bus])) child.signal("SIGKILL");
     },
   };
 }

@@ -19,7 +19,14 @@ export async function measureFaults(serverUrl: string, ms: number): Promise<Gone
   const cluster = await startCluster(serverUrl, "bench_faults", 2);
   const gone: Gone[] = [];
   const load = (prefix: string, some: number) =>
-    cluster.clients.ask({ url: cluster.url, body: '{"amount":1}', prefix, entities: 200, clients: 32, ms: some });
+    cluster.clients.ask({
+      url: cluster.url("counter"),
+      body: '{"amount":1}',
+      prefix,
+      entities: 200,
+      clients: 32,
+      ms: some,
+    });
   try {
     await load("warm", ms);
     for (const signal of ["SIGKILL", "SIGTERM"] as const) {

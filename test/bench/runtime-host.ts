@@ -1,4 +1,4 @@
-/** A process of the benchmarked system, with the given roles: `nats`, `worker`, `edge`, alone or together. */
+/** A process of the benchmarked system, with the given roles: `nats`, `worker`, `edge`, `operators`, alone or together. */
 import process from "node:process";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
@@ -10,26 +10,33 @@ import { HttpFailure } from "#src/http/failure.ts";
 import { observe } from "#src/http/observe.ts";
 import { endpoint } from "#src/http/route.ts";
 import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
+import { operatorApi } from "#src/operators/http/api.ts";
+import { operatorApp } from "#src/operators/http/app.ts";
+import { eventRoutes } from "#src/operators/http/events.ts";
 import { createAsk } from "#src/runtime/bus/ask.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
+import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { openStore } from "#src/store/store.ts";
 import { serve, settings } from "./runtime-child.ts";
-import { counterKind } from "./runtime-counter.ts";
+import { benchKinds } from "./runtime-kinds.ts";
 
 export interface HostSettings {
-  readonly roles: readonly ("nats" | "worker" | "edge")[];
+  readonly roles: readonly ("nats" | "worker" | "edge" | "operators")[];
   readonly id: string;
   readonly databaseUrl: string;
   /** URL of the bus, unless this process is the bus. */
   readonly natsUrl?: string;
   readonly natsToken: string;
   readonly leaseMs?: number;
+  /** Most entities in memory, which then stay. */
+  readonly resident?: number;
 }
 
 export interface HostReady {
   readonly natsUrl: string;
   readonly edgeUrl: string | undefined;
+  readonly operatorsUrl: string | undefined;
 }
 
 /** How often each stage of a turn ran in this process, and its total seconds. */
@@ -48,15 +55,16 @@ async function stages(): Promise<Stages> {
   return { ask: total("ask"), command: total("command"), turn: total("turn"), statement: total("statement") };
 }
 
-const { roles, id, databaseUrl, natsToken, leaseMs, ...given } = settings<HostSettings>();
+const { roles, id, databaseUrl, natsToken, leaseMs, resident, ...given } = settings<HostSettings>();
 const log = createLog("warn");
 const stops: (() => Promise<unknown>)[] = [];
 let edgeUrl: string | undefined;
+let operatorsUrl: string | undefined;
 
 const nats = roles.includes("nats") ? await startNatsEndpoint({ port: 0, token: natsToken, log }) : undefined;
 const natsUrl = nats?.url ?? given.natsUrl!;
 if (nats !== undefined) stops.push(() => nats.stop());
-if (roles.includes("worker") || roles.includes("edge")) {
+if (roles.some((role) => role !== "nats")) {
   const bus = await connectBus({ url: natsUrl, token: natsToken, log });
   const store = openStore(databaseUrl, { application: id });
   stops.unshift(() => Promise.all([bus.close(), store.close()]));
@@ -68,9 +76,10 @@ if (roles.includes("worker") || roles.includes("edge")) {
       store,
       leaseStore,
       bus,
-      kinds: [counterKind],
+      kinds: benchKinds,
       log,
       ...(leaseMs === undefined ? {} : { leaseMs }),
+      ...(resident === undefined ? {} : { resident, unusedMs: 3_600_000 }),
     });
     stops.unshift(() => worker.stop());
   }
@@ -90,12 +99,37 @@ if (roles.includes("worker") || roles.includes("edge")) {
       if (result.ok) return result.value;
       throw HttpFailure.of(503, result.error);
     });
+    endpoint(app, "post", "/workflow/:id/run", {
+      summary: "Runs a workflow of durable steps.",
+      params: { id: z.string().min(1).max(200) },
+      body: z.object({ steps: z.int() }),
+      answer: z.object({ values: z.array(z.int()) }),
+    }, async ({ params, body }) => {
+      const workflow = { kind: "workflow", id: params.id };
+      const result = await ask.ask(workflow, { type: "RUN", steps: body.steps }, { deadlineMs: 30_000 });
+      if (result.ok) return result.value;
+      throw HttpFailure.of(503, result.error);
+    });
     const listener = await listen(app, { host: "127.0.0.1", port: 0 });
     stops.unshift(() => listener.stop());
     edgeUrl = `http://127.0.0.1:${listener.port}`;
   }
+  if (roles.includes("operators")) {
+    const { ask } = createAsk({ bus, store, log });
+    const events = createEventLog({ store, bus, log });
+    const parts = [
+      operatorApi({ store, bus, ask, kinds: benchKinds, aliveMs: 2_000, log }),
+      eventRoutes({ events, kinds: benchKinds, most: 10_000 }),
+    ];
+    const listener = await listen(operatorApp({ guard: { loopback: true }, parts, log }), {
+      host: "127.0.0.1",
+      port: 0,
+    });
+    stops.unshift(() => listener.stop());
+    operatorsUrl = `http://127.0.0.1:${listener.port}`;
+  }
 }
-serve({ natsUrl, edgeUrl } satisfies HostReady, stages);
+serve({ natsUrl, edgeUrl, operatorsUrl } satisfies HostReady, stages);
 
 process.on("SIGTERM", async () => {
   for (const stop of stops) await stop();

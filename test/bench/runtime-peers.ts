@@ -1,6 +1,6 @@
 /**
- * The systems that the runtime is compared with, each in its published form, with a counter behind HTTP: Restate's
- * server and a virtual object, and a DBOS workflow with one step on the same PostgreSQL. Their packages are listed in
+ * The systems that the runtime is compared with, each in its published form, behind HTTP: Restate's server with a virtual
+ * object that counts, a service with steps and delayed calls; DBOS workflows on the same PostgreSQL. Their packages are listed in
  * test/peers and installed from npm if missing.
  */
 import { spawn } from "node:child_process";
@@ -16,12 +16,26 @@ import { sleep } from "#src/base/clock.ts";
 import { openStore } from "#src/store/store.ts";
 import { startChild } from "./runtime-child.ts";
 
+/** What can be called over HTTP: an addition to a counter, a workflow of steps, a timer. */
+export type Call = "counter" | "workflow" | "alarm";
+
+/** Timers that have fired so far, and when the last did, in milliseconds since 1970. */
+export interface Fired {
+  readonly count: number;
+  readonly last: number;
+}
+
 export interface Peer {
   readonly name: string;
-  /** URL of its counters; `ID` stands for a counter's id. */
-  readonly url: string;
+  /** URL of a call; `ID` stands for an entity's id, `MS` for the time until a timer is due. */
+  url(call: Call): string;
+  /** Body of a call that sets a timer, due at milliseconds since 1970. */
+  alarm(at: number): string;
+  fired(): Promise<Fired>;
   /** Its processes, without PostgreSQL. */
-  readonly pids: readonly number[];
+  pids(): readonly number[];
+  /** Kills what holds the state, and starts it again; resolves at the start. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -62,26 +76,34 @@ async function startRestate(): Promise<Peer> {
   const [ingress, admin, node] = await freePorts(3) as [number, number, number];
   // The package's own script would leave the server running when it is killed.
   const binary = `node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`;
-  const server = spawn(join(cwd, binary), ["--no-logo", "--listen-mode", "tcp"], {
-    stdio: "ignore",
-    env: {
-      ...process.env,
-      RESTATE_BASE_DIR: data,
-      RESTATE_DISABLE_TELEMETRY: "true",
-      RESTATE_LOG_FILTER: "error",
-      RESTATE_BIND_IP: "127.0.0.1",
-      RESTATE_BIND_PORT: String(node),
-      RESTATE_INGRESS__BIND_PORT: String(ingress),
-      RESTATE_ADMIN__BIND_PORT: String(admin),
-    },
-  });
+  const start = () =>
+    spawn(join(cwd, binary), ["--no-logo", "--listen-mode", "tcp"], {
+      stdio: "ignore",
+      env: {
+        ...process.env,
+        RESTATE_BASE_DIR: data,
+        RESTATE_DISABLE_TELEMETRY: "true",
+        RESTATE_LOG_FILTER: "error",
+        RESTATE_BIND_IP: "127.0.0.1",
+        RESTATE_BIND_PORT: String(node),
+        RESTATE_INGRESS__BIND_PORT: String(ingress),
+        RESTATE_ADMIN__BIND_PORT: String(admin),
+      },
+    });
+  let server = start();
   const failed = once(server, "error").then(([error]) => error as Error);
+  const kill = async () => {
+    const exited = once(server, "exit");
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    process.kill(server.pid!, "SIGKILL");
+    await exited;
+  };
   const stop = async () => {
-    if (server.exitCode === null && server.signalCode === null) process.kill(server.pid!, "SIGKILL");
+    await kill();
     await rm(data, { recursive: true, force: true });
   };
   try {
-    const service = await startChild<{ port: number }>("restate", null, ["node", join(cwd, "service.js")]);
+    const service = await startChild<{ port: number }, null, Fired>("restate", null, ["node", join(cwd, "service.js")]);
     const uri = `http://127.0.0.1:${service.ready.port}`;
     const register = async () =>
       await fetch(`http://127.0.0.1:${admin}/deployments`, {
@@ -89,13 +111,24 @@ async function startRestate(): Promise<Peer> {
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ uri }),
       });
-    const url = `http://127.0.0.1:${ingress}/counter/ID/add`;
+    const urls: Readonly<Record<Call, string>> = {
+      counter: "/counter/ID/add",
+      workflow: "/workflow/run",
+      alarm: "/alarm/ring/send?delay=MSms",
+    };
+    const url = (call: Call) => `http://127.0.0.1:${ingress}${urls[call]}`;
     await answers(async () => (await register()).ok, failed);
-    await answers(async () => (await add(url)).ok, failed);
+    await answers(async () => (await add(url("counter"))).ok, failed);
     return {
       name: "Restate",
       url,
-      pids: [server.pid!, service.pid],
+      alarm: () => "{}",
+      fired: () => service.ask(null),
+      pids: () => [server.pid!, service.pid],
+      restart: async () => {
+        await kill();
+        server = start();
+      },
       stop: async () => {
         service.signal("SIGKILL");
         await stop();
@@ -115,13 +148,25 @@ async function startDbos(databaseUrl: string): Promise<Peer> {
   await admin.sql.unsafe(`create database ${name}`);
   await admin.close();
   url.pathname = `/${name}`;
-  const app = await startChild<{ port: number }>("dbos", null, ["node", "--no-deprecation", join(cwd, "app.js")], {
-    PEER_DATABASE_URL: url.href,
-  });
+  const [port] = await freePorts(1) as [number];
+  const start = () =>
+    startChild<null, null, Fired>("dbos", null, ["node", "--no-deprecation", join(cwd, "app.js")], {
+      PEER_DATABASE_URL: url.href,
+      PEER_PORT: String(port),
+    });
+  let app = await start();
+  const urls: Readonly<Record<Call, string>> = { counter: "add", workflow: "run", alarm: "set" };
   return {
     name: "DBOS",
-    url: `http://127.0.0.1:${app.ready.port}/counter/ID/add`,
-    pids: [app.pid],
+    url: (call) => `http://127.0.0.1:${port}/${call}/ID/${urls[call]}`,
+    alarm: (at) => JSON.stringify({ at }),
+    fired: () => app.ask(null),
+    pids: () => [app.pid],
+    restart: async () => {
+      app.signal("SIGKILL");
+      await app.exited;
+      void start().then((fresh) => app = fresh);
+    },
     stop: () => Promise.resolve(app.signal("SIGKILL")),
   };
 }

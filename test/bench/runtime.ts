@@ -1,6 +1,7 @@
 /**
- * The runtime's throughput compared with its peers, in one run on one machine: durable turns over NATS and over HTTP,
- * transitions at a subscriber, the loss of a worker as seen by clients, memory, and restarts.
+ * `deno task bench runtime [--part turns|workflow|timers|restart|stages|transitions|faults|sizes|large|readers]… [--quick]`: the runtime
+ * compared with its peers, in one run on one machine: durable turns over NATS and over HTTP, workflows, timers, restarts,
+ * transitions at a subscriber, the loss of a worker as seen by clients, memory.
  *
  * Everything measured runs in separate processes: a bus, an edge, one worker by default, the clients; and once more
  * with bus, edge and worker in one process, like `deno task start`. Over HTTP all systems get the same requests from
@@ -8,9 +9,10 @@
  */
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { parseArgs } from "node:util";
 import { sleep } from "#src/base/clock.ts";
 import { createLog } from "#src/base/log.ts";
 import { startPostgres } from "#src/embedded/postgres/postgres.ts";
@@ -18,25 +20,61 @@ import { connectBus } from "#src/runtime/bus/bus.ts";
 import { openStore } from "#src/store/store.ts";
 import { table } from "./machine.ts";
 import { endChildren } from "./runtime-child.ts";
-import type { Loaded } from "./runtime-clients.ts";
 import { type Cluster, startCluster } from "./runtime-cluster.ts";
-import { cpuOf } from "./runtime-cpu.ts";
 import { measureFaults } from "./runtime-faults.ts";
+import { large } from "./runtime-large.ts";
+import { type Print, ROUND_MS, ROUNDS, scale, type Systems } from "./runtime-measure.ts";
 import { type Peer, startPeers } from "./runtime-peers.ts";
+import { readers } from "./runtime-readers.ts";
+import { restarts } from "./runtime-restart.ts";
 import { measureSizes } from "./runtime-size.ts";
 import { measureStages, STAGES, timeFlushes } from "./runtime-stages.ts";
+import { timers } from "./runtime-timers.ts";
+import { turns } from "./runtime-turns.ts";
+import { others, workflows } from "./runtime-workflow.ts";
 
-type Print = (line: string) => void;
+const PARTS = [
+  "turns",
+  "workflow",
+  "timers",
+  "restart",
+  "stages",
+  "transitions",
+  "faults",
+  "sizes",
+  "large",
+  "readers",
+] as const;
+type Part = (typeof PARTS)[number];
+/** The parts that run beside the peers. */
+const BESIDE: Readonly<Partial<Record<Part, (systems: Systems, print: Print) => Promise<void>>>> = {
+  turns,
+  workflow: async (systems, print) => {
+    await workflows(systems, print);
+    await others(systems, print);
+  },
+  timers,
+  restart: restarts,
+};
 
-/** `--quick`, or a share of the usual time in ARBOR_BENCH_SCALE, makes it shorter and less precise. */
-const scale = Number(process.env.ARBOR_BENCH_SCALE ?? (process.argv.includes("--quick") ? 0.3 : 1));
 const workers = Number(process.env.ARBOR_BENCH_WORKERS ?? 1);
-/** How often each measurement is repeated; the best counts, for all systems, because of other load on the machine. */
-const ROUNDS = scale < 1 ? 1 : 3;
-const ROUND_MS = 2_500 * Math.min(1, 2 * scale);
+
+/** The parts that the command line names; all by default. */
+function wantedParts(): (part: string) => boolean {
+  const { values: { part } } = parseArgs({
+    args: process.argv.slice(2),
+    strict: false,
+    options: { part: { type: "string", multiple: true } },
+  });
+  const chosen = (part ?? PARTS) as readonly string[];
+  const unknown = chosen.filter((one) => !(PARTS as readonly string[]).includes(one));
+  if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(", ")}; there are ${PARTS.join(", ")}.`);
+  return (one) => chosen.includes(one);
+}
 
 /** Prints the results as tables. */
 export async function benchRuntime(print: Print = console.log): Promise<void> {
+  const wanted = wantedParts();
   const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));
   const server = await startPostgres({ folder, log: createLog("warn") });
   const postmaster = Number(readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n")[0]);
@@ -52,20 +90,27 @@ export async function benchRuntime(print: Print = console.log): Promise<void> {
       `${workers} worker(s), one edge, an embedded bus, PostgreSQL ${set!.version} with fsync ${set!.fsync} and ` +
         `synchronous_commit ${set!.sync}; best of ${ROUNDS} rounds of ${ROUND_MS / 1_000} s`,
     );
-    peers.push(...await startPeers(server.url, print));
-    const cluster = await startCluster(server.url, "bench_turns", workers);
-    try {
-      const single = await startCluster(server.url, "bench_single", 0);
-      await throughput(cluster, single, peers, postmaster, print);
-      await single.stop();
-      for (const peer of peers.splice(0)) await peer.stop();
-      await stages(cluster, print);
-      await transitions(cluster, print);
-    } finally {
-      await cluster.stop();
+    const beside = Object.entries(BESIDE).filter(([part]) => wanted(part));
+    if (beside.length > 0) peers.push(...await startPeers(server.url, print));
+    if (beside.length > 0 || wanted("stages") || wanted("transitions")) {
+      const cluster = await startCluster(server.url, "bench_turns", workers);
+      try {
+        if (beside.length > 0) {
+          const single = await startCluster(server.url, "bench_single", 0);
+          for (const [, run] of beside) await run({ cluster, single, peers, postmaster }, print);
+          await single.stop();
+          for (const peer of peers.splice(0)) await peer.stop();
+        }
+        if (wanted("stages")) await stages(cluster, print);
+        if (wanted("transitions")) await transitions(cluster, print);
+      } finally {
+        await cluster.stop();
+      }
     }
-    await faults(server.url, print);
-    await sizes(server.url, print);
+    if (wanted("faults")) await faults(server.url, print);
+    if (wanted("sizes")) await sizes(server.url, print);
+    if (wanted("large")) await large(server.url, postmaster, print);
+    if (wanted("readers")) await readers(server.url, postmaster, print);
   } finally {
     for (const peer of peers) await peer.stop();
     endChildren();
@@ -74,123 +119,13 @@ export async function benchRuntime(print: Print = console.log): Promise<void> {
   }
 }
 
-const SINGLE = "Arbor in one process, HTTP";
-
-/** A system under test, and its processes. */
-interface Scenario {
-  readonly name: string;
-  readonly url?: string;
-  readonly processes: Readonly<Record<string, readonly number[]>>;
-}
-
-/** A measurement of one of them, with the CPU that each part used per turn, in microseconds. */
-interface Figure {
-  readonly loaded: Loaded;
-  readonly rate: number;
-  readonly cpu: Readonly<Record<string, number>>;
-  readonly load: number;
-}
-
-async function throughput(
-  cluster: Cluster,
-  single: Cluster,
-  peers: readonly Peer[],
-  postmaster: number,
-  print: Print,
-): Promise<void> {
-  const shared = { client: [cluster.clients.pid], PostgreSQL: [postmaster] };
-  const processes = { ...shared, bus: [cluster.bus.pid], worker: cluster.workers.map(({ pid }) => pid) };
-  const scenarios: Scenario[] = [
-    { name: "Arbor, NATS", processes: processes },
-    { name: "Arbor, HTTP", url: cluster.url, processes: { ...processes, edge: [cluster.edge.pid] } },
-    { name: SINGLE, url: single.url, processes: { ...shared, [SINGLE]: [single.edge.pid] } },
-    ...peers.map(({ name, url, pids }) => ({ name: `${name}, HTTP`, url, processes: { ...shared, [name]: pids } })),
-  ];
-  const measure = async (
-    { url, processes }: Scenario,
-    clients: number,
-    entities: number,
-    ms: number,
-  ): Promise<Figure> => {
-    const before = cpuOf(processes);
-    const http = url === undefined ? {} : { url, body: '{"amount":1}' };
-    const loaded = await cluster.clients.ask({ ...http, prefix: `e${entities}-`, entities, clients, ms });
-    const after = cpuOf(processes);
-    const cpu = Object.fromEntries(
-      Object.keys(processes).map((name) => [name, 1e6 * (after[name]! - before[name]!) / loaded.answered]),
-    );
-    return { loaded, rate: loaded.answered / loaded.seconds, cpu, load: loadavg()[0]! };
-  };
-  for (const one of scenarios) await measure(one, 64, 1_000, ROUND_MS);
-  const rows: (string | number)[][] = [];
-  const spent: (string | number)[][] = [];
-  const at64 = new Map<string, { spread: number; hot: number }>();
-  for (const [clients, entities] of [[1, 1_000], [64, 1_000], [256, 1_000], [64, 1], [256, 1]] as const) {
-    const best = new Map<Scenario, Figure>();
-    // In turn, so that other load on the machine affects all of them.
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const one of scenarios) {
-        const figure = await measure(one, clients, entities, ROUND_MS);
-        if (figure.rate > (best.get(one)?.rate ?? 0)) best.set(one, figure);
-      }
-    }
-    for (const [{ name }, { loaded, rate, cpu, load }] of best) {
-      rows.push([
-        name,
-        clients,
-        entities,
-        rate.toFixed(0),
-        loaded.p50.toFixed(2),
-        loaded.p99.toFixed(1),
-        loaded.failed,
-        load.toFixed(1),
-      ]);
-      if (clients !== 64) continue;
-      const before = at64.get(name) ?? { spread: 0, hot: 0 };
-      at64.set(name, { ...before, [entities === 1 ? "hot" : "spread"]: rate });
-      if (entities === 1) continue;
-      const together = Object.values(cpu).reduce((sum, us) => sum + us, 0);
-      const parts = ["client", "edge", "bus", "worker", "PostgreSQL"].map((part) => cpu[part]?.toFixed(0) ?? "");
-      const own = Object.entries(cpu).find(([part]) => name.startsWith(part));
-      spent.push([name, ...parts, own?.[1].toFixed(0) ?? "", together.toFixed(0), (together * rate / 1e6).toFixed(2)]);
-    }
-  }
-  print("");
-  table(["asked", "clients", "entities", "turns/s", "p50 ms", "p99 ms", "failed", "load"], rows).forEach((line) =>
-    print(line)
-  );
-  print("");
-  table(
-    [
-      "CPU µs a turn, 64 clients",
-      "client",
-      "edge",
-      "bus",
-      "worker",
-      "PostgreSQL",
-      "one process, peer",
-      "together",
-      "cores used",
-    ],
-    spent,
-  ).forEach((line) => print(line));
-  print("");
-  const [better] = peers.map(({ name }) => ({ name, rate: at64.get(`${name}, HTTP`)?.spread ?? 0 }))
-    .sort((a, b) => b.rate - a.rate);
-  for (const name of ["Arbor, NATS", "Arbor, HTTP", SINGLE]) {
-    const { spread, hot } = at64.get(name)!;
-    const times = better === undefined
-      ? "no peer to compare with; "
-      : `${(spread / better.rate).toFixed(1)} times the better peer, ${better.name}; `;
-    print(`${name}, 64 clients: ${times}one hot entity ${(hot / spread).toFixed(2)} of the spread case`);
-  }
-}
-
 /** The waits of a turn, stage by stage. */
 async function stages(cluster: Cluster, print: Print): Promise<void> {
   const columns: { name: string; spent: Awaited<ReturnType<typeof measureStages>> }[] = [];
   for (const clients of [1, 64]) {
-    for (const [name, http] of [["NATS", {}], ["HTTP", { url: cluster.url, body: '{"amount":1}' }]] as const) {
+    for (
+      const [name, http] of [["NATS", {}], ["HTTP", { url: cluster.url("counter"), body: '{"amount":1}' }]] as const
+    ) {
       const load = () => cluster.clients.ask({ ...http, prefix: "e1000-", entities: 1_000, clients, ms: 2 * ROUND_MS });
       await load();
       const spent = await measureStages(cluster, load, name === "HTTP");

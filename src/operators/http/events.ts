@@ -23,6 +23,7 @@ import type { OperatorPart } from "#src/operators/http/app.ts";
 import { endpoint } from "#src/http/route.ts";
 import { knownSelection, type SelectableKind } from "#src/operators/http/selection.ts";
 import type { EventBatch, EventLog } from "#src/runtime/events/eventLog.ts";
+import type { LoggedEvent } from "#src/runtime/events/replay.ts";
 import { cloudEvent } from "#src/runtime/events/transition.ts";
 import { type Position, positionText } from "#src/runtime/events/position.ts";
 
@@ -83,11 +84,22 @@ async function beginning(
   return position;
 }
 
+/** Texts of events: readers that have caught up share the events. */
+const texts = new WeakMap<LoggedEvent, string>();
+
+function textOf(event: LoggedEvent): string {
+  const known = texts.get(event);
+  if (known !== undefined) return known;
+  const text = eventText("transition", positionText(event.position), cloudEvent(event.transition));
+  texts.set(event, text);
+  return text;
+}
+
 function written({ events, position, reset }: EventBatch): string {
   const [first] = events;
   const start = positionText(first ? { tx: first.position.tx } : position);
   return [
     ...(reset ? [eventText("reset", start, { position: start })] : []),
-    ...events.map((one) => eventText("transition", positionText(one.position), cloudEvent(one.transition))),
+    ...events.map(textOf),
   ].join("");
 }

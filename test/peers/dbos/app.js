@@ -1,6 +1,10 @@
-/** A counter as a workflow of DBOS with one step, behind Node's own HTTP server. Says its port on a line of its own. */
+/**
+ * Workflows of DBOS behind Node's own HTTP server: a counter with one step, a workflow of durable steps, and an alarm that
+ * sleeps. Says when it is ready on a line of its own; a line of input asks how many alarms rang.
+ */
 import { createServer } from "node:http";
 import process from "node:process";
+import { createInterface } from "node:readline";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import pg from "pg";
 
@@ -22,6 +26,27 @@ const add = DBOS.registerWorkflow(
   { name: "add" },
 );
 
+const run = DBOS.registerWorkflow(async (steps) => {
+  const values = [];
+  for (let step = 0; step < steps; step++) {
+    values.push(await DBOS.runStep(() => Promise.resolve(step), { name: `step ${step}` }));
+  }
+  return { values };
+}, { name: "run" });
+
+const fired = { count: 0, last: 0 };
+const ring = DBOS.registerWorkflow(async (at) => {
+  await DBOS.sleep(Math.max(0, at - Date.now()));
+  fired.count++;
+  fired.last = Date.now();
+}, { name: "ring" });
+
+const calls = {
+  counter: (id, { amount }) => add(id, amount),
+  workflow: (_, { steps }) => run(steps),
+  alarm: async (_, { at }) => void await DBOS.startWorkflow(ring)(at),
+};
+
 DBOS.setConfig({ name: "peer", systemDatabaseUrl: url, systemDatabasePoolSize: 20, logLevel: "error" });
 await DBOS.launch();
 
@@ -30,9 +55,9 @@ const server = createServer((request, response) => {
   request.setEncoding("utf8");
   request.on("data", (chunk) => text += chunk);
   request.on("end", () => {
-    const id = request.url.split("/")[2];
-    add(id, JSON.parse(text).amount).then(
-      (answer) => {
+    const [, call, id] = request.url.split("/");
+    calls[call](id, JSON.parse(text)).then(
+      (answer = null) => {
         const body = JSON.stringify(answer);
         response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
         response.end(body);
@@ -45,4 +70,6 @@ const server = createServer((request, response) => {
   });
 });
 server.keepAliveTimeout = 600_000;
-server.listen(0, "127.0.0.1", () => console.log(`@bench ${JSON.stringify({ port: server.address().port })}`));
+const say = (value) => console.log(`@bench ${JSON.stringify(value)}`);
+server.listen(Number(process.env.PEER_PORT), "127.0.0.1", () => say(null));
+createInterface({ input: process.stdin }).on("line", () => say(fired));
