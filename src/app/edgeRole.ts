@@ -36,7 +36,13 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   const ask = createAsk({ bus, store, log });
   stops.push(() => Promise.resolve(ask.close()));
   context.health.checks.set("partitions", () => partitionsCheck(store));
-  const events = createEventLog({ store, bus, log, contents: contentsOf(kinds) });
+  const events = createEventLog({
+    store,
+    bus,
+    log,
+    contents: contentsOf(kinds),
+    mostReaders: options.eventReaders,
+  });
   context.restores.add(events);
   const shared = { ask, events, health: healthRoutes({ health: context.health }) };
   const tokens = await listen(context, tokenService(context, shared), tokenPort(options));

@@ -62,6 +62,8 @@ ${OUTSIDE_HELP}
   --keep-dead-letters-hours N  dead letters: events that failed (720)        ARBOR_KEEP_DEAD_LETTERS_HOURS
   --keep-transactions-hours N  actors of ended transactions, at least as long as their history (720)  ARBOR_KEEP_TRANSACTIONS_HOURS
   --mailbox N          maximum number of commands queued for one actor; more are rejected with 503 (1024)  ARBOR_MAILBOX
+  --actors-in-memory N maximum number of actors that a worker keeps in memory, about 3 kB each (20000)  ARBOR_ACTORS_IN_MEMORY
+  --event-readers N    maximum number of clients that read events from one edge, 40 to 140 kB each (1000)  ARBOR_EVENT_READERS
 ${LOG_HELP}
 
 ${GENESIS_HELP}
@@ -118,6 +120,8 @@ export const NAMES = [
   "keep-dead-letters-hours",
   "keep-transactions-hours",
   "mailbox",
+  "actors-in-memory",
+  "event-readers",
   ...LOG_NAMES,
   ...GENESIS_NAMES,
 ] as const;

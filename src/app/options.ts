@@ -95,6 +95,10 @@ export interface Options extends NetworkOptions {
   readonly webhooksPrivate: boolean;
   /** Maximum number of queued commands: of one actor (`entity`), and of all actors of a worker together (`all`). */
   readonly mailbox: { readonly entity: number; readonly all: number };
+  /** Maximum number of actors that a worker keeps in memory. */
+  readonly actorsInMemory: number;
+  /** Maximum number of clients that read events from this edge. */
+  readonly eventReaders: number;
   /** Port for health checks and metrics of this process; none where undefined. */
   readonly healthPort?: number;
   /** Metrics at ports of their own. */
@@ -310,6 +314,8 @@ function readWork({ text, number }: OptionReader) {
   return {
     ...(builders === undefined ? {} : { builders }),
     leaseMs: number("lease-ms", 500, 600_000) ?? 4_000,
+    actorsInMemory: number("actors-in-memory", 1, 10_000_000) ?? 20_000,
+    eventReaders: number("event-readers", 1, 100_000) ?? 1_000,
     keep: {
       results: hours("keep-results-hours", RETENTION_HOURS.results),
       history: hours("keep-history-hours", RETENTION_HOURS.history),

@@ -23,6 +23,7 @@ export async function startWorkerRole(context: AppContext): Promise<void> {
     log,
     leaseMs: options.leaseMs,
     waiting: options.mailbox,
+    resident: options.actorsInMemory,
     eventsKeptMs: options.keep.history * 3_600_000,
     generation: () => context.restores.generation().id,
     ...(hooks.worker ? { onStep: hooks.worker } : {}),

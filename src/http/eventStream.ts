@@ -9,11 +9,14 @@ import { parsePosition, type Position, positionText } from "#src/runtime/events/
 
 /** Longest silence of a stream, in milliseconds. */
 export const KEEP_ALIVE_MS = 15_000;
-/** Most readers of events at a time. */
+/** Most readers of events at a time, unless the event log has another limit. */
 export const MOST_READERS = 1_000;
 
 /** Throws 503 `too_many_readers` where `most` clients read already. */
-export function admitReader(events: Pick<EventLog, "readers">, most = MOST_READERS): void {
+export function admitReader(
+  events: Pick<EventLog, "readers" | "mostReaders">,
+  most = events.mostReaders ?? MOST_READERS,
+): void {
   if (events.readers() < most) return;
   throw new HttpFailure(503, "too_many_readers", `The limit of ${most} event stream readers is reached.`);
 }

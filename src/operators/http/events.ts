@@ -17,7 +17,6 @@ import {
   givenPosition,
   KEEP_ALIVE_MS,
   lastEventId,
-  MOST_READERS,
 } from "#src/http/eventStream.ts";
 import type { OperatorPart } from "#src/operators/http/app.ts";
 import { endpoint } from "#src/http/route.ts";
@@ -39,7 +38,7 @@ export interface EventRouteOptions {
 
 /** The part of the operator service that streams transitions. The streams end when the event log is closed. */
 export function eventRoutes(
-  { events, kinds, keepAliveMs = KEEP_ALIVE_MS, most = MOST_READERS }: EventRouteOptions,
+  { events, kinds, keepAliveMs = KEEP_ALIVE_MS, most }: EventRouteOptions,
 ): OperatorPart {
   return (app: OpenAPIHono) => {
     endpoint(app, "get", "/events", {

@@ -46,6 +46,8 @@ export interface EventLog {
   readers(): number;
   /** Ends the current readers: those that return get what has become of their position. */
   restart(): void;
+  /** Most readers at a time, where that was given. */
+  readonly mostReaders?: number | undefined;
   /** Ends every reader. */
   close(): void;
 }
@@ -127,6 +129,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
       restarted.abort();
       restarted = new AbortController();
     },
+    mostReaders: options.mostReaders,
     close: () => closed.abort(),
   };
 }

@@ -26,6 +26,8 @@ export interface EventLogOptions {
   readonly log: Log;
   /** Reads the content of transitions; without it they have none. */
   readonly contents?: Contents;
+  /** Most readers at a time; the services have a limit of their own without it. */
+  readonly mostReaders?: number | undefined;
   /** Longest time between two reads of the tail, in milliseconds; 1,000 by default. */
   readonly pollMs?: number;
   /**
@@ -34,6 +36,8 @@ export interface EventLogOptions {
    */
   readonly stallMs?: number;
 }
+
+type TailOptions = Required<Omit<EventLogOptions, "mostReaders">>;
 
 export interface Tail {
   /** The kept transitions after a position; `undefined` when the position is before them. */
@@ -50,7 +54,7 @@ export interface Tail {
 }
 
 /** Starts a tail. One function, because its parts share the kept transitions and the position. */
-export function startTail({ store, bus, log, contents, pollMs, stallMs }: Required<EventLogOptions>): Tail {
+export function startTail({ store, bus, log, contents, pollMs, stallMs }: TailOptions): Tail {
   const stopped = new AbortController();
   let held: LoggedEvent[] = [];
   let from: Position | undefined;

@@ -156,6 +156,10 @@ describe("a start", () => {
     });
     expect(read(["--webhooks-private", "yes"])).toMatchObject({ ok: false });
     expect(read(["--mailbox", "0"])).toMatchObject({ ok: false });
+    expect(read([])).toMatchObject({ value: { actorsInMemory: 20_000, eventReaders: 1_000 } });
+    expect(read(["--event-readers", "5000"], { ARBOR_ACTORS_IN_MEMORY: "7" })).toMatchObject({
+      value: { actorsInMemory: 7, eventReaders: 5_000 },
+    });
   });
 
   it("has options for retention times", () => {
