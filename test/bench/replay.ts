@@ -91,8 +91,19 @@ async function embedded(events: number): Promise<Server> {
 async function natsServer(events: number): Promise<Server> {
   const server = await startNatsServer();
   const bus = await connectBus({ url: server.url });
-  const record = { isKnown: () => Promise.resolve(false), found: () => Promise.resolve(false) };
-  const stream = createEventStream({ bus, log: silentLog, contents: NO_CONTENTS, maxAgeMs: 86_400_000, record });
+  const record = {
+    isKnown: () => Promise.resolve(false),
+    found: () => Promise.resolve(false),
+    isAhead: () => Promise.resolve(false),
+  };
+  const stream = createEventStream({
+    bus,
+    log: silentLog,
+    contents: NO_CONTENTS,
+    maxAgeMs: 86_400_000,
+    record,
+    generation: () => "",
+  });
   await stream.ready();
   stream.stop();
   await bus.close();

@@ -136,10 +136,10 @@ class Sender {
     transitions: readonly Transition[],
   ): Promise<{ readonly left: readonly Transition[]; readonly reason?: string }> {
     const isStored = await this.stream.ready();
-    const { store, bus, contents, generation = FIRST } = this.options;
+    const { bus, contents, generation = FIRST } = this.options;
     const current = generation();
     const isOther = transitions.some((one) => (one.generation ?? "") !== current);
-    const exact = isOther ? await inGenerations(store, transitions) : transitions;
+    const exact = isOther ? await inGenerations(this.options, transitions) : transitions;
     if (isStored) return await this.stream.store(exact);
     for (const transition of exact) {
       for (const { subject, body, id } of eventMessages(transition, contents)) {
@@ -154,9 +154,9 @@ class Sender {
 const FIRST = () => "";
 
 /** Transitions with the generations of their rows: one may have begun after they were written or read. */
-async function inGenerations({ sql }: Store, transitions: readonly Transition[]): Promise<Transition[]> {
-  const rows = await sql<{ kind: string; id: string; version: bigint; generation: string }[]>`
-    select o.kind, o.id, o.version, o.generation from outbox o join ${keysOf(sql, transitions)}
+async function inGenerations(options: Marking, transitions: readonly Transition[]): Promise<Transition[]> {
+  const rows = await options.store.sql<{ kind: string; id: string; version: bigint; generation: string }[]>`
+    select o.kind, o.id, o.version, o.generation from outbox o join ${keysOf(options, transitions)}
       on o.kind = x.kind and o.id = x.id and o.version = x.version`;
   const known = new Map(rows.map(({ kind, id, version, generation }) => [`${version} ${kind} ${id}`, generation]));
   return transitions.map((one) => {

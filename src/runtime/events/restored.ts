@@ -12,7 +12,7 @@
  * (`POST /events/restored`).
  */
 import { sleep } from "#src/base/clock.ts";
-import { type Log, reason } from "#src/base/log.ts";
+import { reason } from "#src/base/log.ts";
 import {
   beginGeneration,
   type Generation,

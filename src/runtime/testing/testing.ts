@@ -215,7 +215,9 @@ class MemoryRuntime implements TestRuntime {
     const contents = contentsOf(this.#kinds.values());
     return this.#db.tables.outbox.all()
       .filter(({ kind, id }) => entity === undefined || kind === entity.kind && id === entity.id)
-      .map((row) => transitionOf({ ...row, version: BigInt(row.version), at: new Date(row.at) }, contents));
+      .map((row) =>
+        transitionOf({ ...row, version: BigInt(row.version), at: new Date(row.at), generation: "" }, contents)
+      );
   }
 
   pending(): { reminders: Reminder[]; effects: PendingEffect[] } {
@@ -309,7 +311,8 @@ class MemoryRuntime implements TestRuntime {
     this.#worker = undefined;
     const before = `worker-${this.#workers}`;
     const worker = `worker-${++this.#workers}`;
-    const leases = { worker, leaseMs: Number.MAX_SAFE_INTEGER, most: PARTITIONS, which: "free" as const };
+    const kinds = Object.fromEntries([...this.#kinds].map(([name, { version }]) => [name, version]));
+    const leases = { worker, leaseMs: Number.MAX_SAFE_INTEGER, kinds, most: PARTITIONS, which: "free" as const };
     const taken = await takeLeases(this.#store, { ...leases, held: [], others: [], gone: [before] });
     this.#worker = new MemoryWorker({
       ...this.options,
