@@ -151,8 +151,8 @@ test("an event whose attributes cannot be stored is a dead letter, and the actor
 test("attributes are deleted with their actor", async () => {
   const { store } = runtime;
   await store.sql`
-    insert into actor (kind, id, partition, version, input_seq, snapshot, state, machine_version, since)
-    values ('transaction', 't', 0, 1, 0, '{}', 'expired', 1, now() - interval '1 day')`;
+    insert into actor (kind, id, partition, version, input_seq, snapshot, state, machine_version, since, changed)
+    select 'transaction', 't', 0, 1, 0, '{}', 'expired', 1, day, day from (select now() - interval '1 day' as day) x`;
   await store.sql`insert into actor_attribute (kind, id, name, text) values ('transaction', 't', 'of', 'x')`;
   const ended = {
     which: (sql: typeof store.sql) => sql`a.kind = 'transaction' and a.state = 'expired'`,

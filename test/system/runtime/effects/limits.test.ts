@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { sleep } from "#src/base/clock.ts";
 import * as api from "#src/operators/api/operator.ts";
 import { takeSlots } from "#src/runtime/effects/slots.ts";
+import { createPartitions } from "#src/runtime/placement/partitions.ts";
 import { prune, RETENTION_HOURS } from "#src/runtime/operations/retention.ts";
 import { type EffectRun, Unfinished } from "#src/runtime/types.ts";
 import { migrate } from "#src/store/migrations.ts";
@@ -99,6 +100,7 @@ test("operators see the queue of a key: what runs where, how many wait and since
 
 test("of takings at the same time no two take the same slot, and none takes more than there are", async () => {
   const { store } = runtime;
+  await createPartitions(store, 8);
   await store.sql`
     update partition set epoch = 100, checked = 100, owner = 'taker' || id, expires = now() + interval '1 hour'`;
   await store.sql`
@@ -121,16 +123,16 @@ test("of takings at the same time no two take the same slot, and none takes more
     );
     return taken.reduce((sum, n) => sum + n, 0);
   };
-  let first = 0;
-  while (first < 37) first += await pass();
-  expect(first).toBe(37);
+  const passes = async (n: number) => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum += await pass();
+    return sum;
+  };
+  expect(await passes(3)).toBe(37);
   // In their order; the slots of a partition that moved are free, and the rate counts them.
   expect((await waiting("t")).slice(0, 38)).toEqual([...Array(37).fill(true), false]);
   await store.sql`update partition set epoch = epoch + 1, checked = epoch + 1`;
-  let second = 0;
-  while (second < 23) second += await pass();
-  expect(second).toBe(23);
-  expect(await pass()).toBe(0);
+  expect(await passes(3)).toBe(23);
   await store.sql`delete from effect_queue`;
   await store.sql`update effect set done = true`;
   await store.sql`update partition set owner = null, expires = '-infinity'`;
