@@ -8,6 +8,7 @@ import type { AttentionSources } from "#src/operators/http/attention.ts";
 import { operatorApi } from "#src/operators/http/api.ts";
 import type { Lookups } from "#src/operators/http/lookups.ts";
 import { operatorApp, type OperatorOptions } from "#src/operators/http/app.ts";
+import { rollbackEndpoint } from "#src/operators/http/rollback.ts";
 import { serve } from "#src/http/serve.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -75,7 +76,10 @@ export async function startOperator(
   index?: Lookups,
   attention: AttentionSources = {},
 ): Promise<OperatorClient> {
-  const parts = [operatorApi({ store, bus, ask: ask.ask, kinds, aliveMs: 1_500, log: silentLog, index, attention })];
+  const parts = [
+    operatorApi({ store, bus, ask: ask.ask, kinds, aliveMs: 1_500, log: silentLog, index, attention }),
+    rollbackEndpoint(bus),
+  ];
   const listener = await serve(operatorApp({ guard, parts, log: silentLog }), { host: "127.0.0.1", port: 0 });
   return operatorClient(`http://127.0.0.1:${listener.port}`, listener.stop);
 }

@@ -479,6 +479,7 @@ test("the OpenAPI document has every endpoint, with the guard's requirements", a
     "get /kinds/{kind}/machine",
     "get /lags",
     "get /leases",
+    "get /limits",
     "get /overview",
     "get /partitions",
     "get /search",
