@@ -60,9 +60,9 @@ interface Connection {
   /** Rejects the transaction that has it for itself. */
   abort?: ((error: unknown) => void) | undefined;
   lost: boolean;
-  /** Whether its first statements have not run yet. */
-  starting: boolean;
-  /** Why the server refused it or these statements. */
+  /** Statements without an answer. The library forgets those that wait for a connection that was never opened. */
+  readonly pending: Set<Query>;
+  /** Why the server refused it or its first statements. */
   refused?: unknown;
   /** The server, where several are known. */
   server?: { readonly url: string; readonly socket: Socket };
@@ -118,7 +118,7 @@ export function openPool(
       handler: handlerOf(sql),
       users: 0,
       lost: false,
-      starting: setUp !== undefined,
+      pending: new Set(),
       retired: false,
       lose: () => lose(connection),
     };
@@ -130,13 +130,12 @@ export function openPool(
     const query = maker.unsafe(setUp) as unknown as Query;
     query.executed = true;
     const { reject } = query;
-    // before the library refuses, without that reason, what waits for the connection
     query.reject = (error) => {
       connection.refused ??= error;
       reject(error);
     };
     connection.handler(query);
-    query.then(() => connection.starting = false, connection.lose);
+    query.catch(connection.lose);
   };
   const choose = (): Connection | undefined => {
     let least: Connection | undefined;
@@ -173,11 +172,12 @@ export function openPool(
   };
   const lose = (connection: Connection) => {
     if (!connections.delete(connection)) return;
-    const { sql, abort, retired, server } = connection;
+    const { sql, abort, retired, server, pending } = connection;
     connection.lost = true;
     clearTimeout(connection.late);
     abort?.(errorOf(connection));
     Object.assign(sql.options, { socket: () => Promise.reject(errorOf(connection)) });
+    for (const query of pending) query.reject(errorOf(connection));
     void sql.end({ timeout: 0 });
     // without the farewell of the library, which a server that does not answer never takes
     server?.socket.destroy();
@@ -291,15 +291,19 @@ const READ_ONLY = "25006";
 const LOST = /^(CONN|COPY_|E)/;
 
 function execute(connection: Connection, query: Query): void {
-  if (connection.starting) {
-    const { reject } = query;
-    query.reject = (error) => reject(connection.refused ?? error);
-  }
   if (connection.lost) return query.reject(errorOf(connection));
   query.forEachFn ??= (row, result) => void result.push(row);
   connection.handler(query);
   // The socket's error comes before its end.
-  query.then((result) => isStream(result) && connection.lose(), (error) => LOST.test(error?.code) && connection.lose());
+  const { pending, lose } = connection;
+  pending.add(query);
+  query.then((result) => {
+    pending.delete(query);
+    if (isStream(result)) lose();
+  }, (error) => {
+    pending.delete(query);
+    if (LOST.test(error?.code)) lose();
+  });
 }
 
 /** Whether a result is the stream of a COPY. */

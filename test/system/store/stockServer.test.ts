@@ -143,6 +143,18 @@ test("after a refused write connections are opened again, because another server
   await used.close();
 });
 
+test.each([
+  { name: "one server", url: "postgres://a@127.0.0.1:1/none", code: "ECONNREFUSED" },
+  { name: "two servers", url: "postgres://a@127.0.0.1:1,127.0.0.1:2/none", code: "CONNECT_TIMEOUT" },
+])("statements that share a connection to $name that are away all fail", async ({ url, code }) => {
+  const away = openStore(url, { max: 1 });
+  const statements = [1, 2, 3, 4].map(() => away.sql`select 1`);
+  const codes = (await Promise.allSettled(statements)).map((one) => one.status === "rejected" && one.reason.code);
+  expect(codes).toContain(code);
+  expect(codes).not.toContain(false);
+  await away.close();
+});
+
 test("a server that may lose commits is reported", async () => {
   const admin = openStore(server.url, { max: 1 });
   await admin.sql.unsafe("alter system set synchronous_commit = off");
