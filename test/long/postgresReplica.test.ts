@@ -7,12 +7,10 @@ import { sleep } from "#src/base/clock.ts";
 import { checkServer } from "#src/store/server.ts";
 import { openStore } from "#src/store/store.ts";
 import { until } from "../support/base/until.ts";
-import { startEndpointProcess } from "../support/infra/natsServer.ts";
 import { postgresAway } from "../support/infra/postgresAway.ts";
 import { onServer, type PostgresPair, startPair } from "../support/infra/postgresPair.ts";
 import { findPostgres } from "../support/infra/postgresServer.ts";
-import { type Clients, expectExactlyOnce, startClients } from "../support/runtime/clients.ts";
-import { type Cluster, startCluster } from "../support/runtime/cluster.ts";
+import { AROUND_MS, failoverUnder } from "../support/runtime/failover.ts";
 
 const native = findPostgres();
 
@@ -20,48 +18,14 @@ const native = findPostgres();
 const MOST_MS = 10_000;
 /** How long whoever watches the primary takes to promote the replica, in milliseconds. */
 const PROMOTION_MS = 1_000;
-const AROUND_MS = 3_000;
 
 describe.skipIf(native === undefined)("a primary with a synchronous replica", () => {
   let pair: PostgresPair;
   beforeEach(async () => void (pair = await startPair(native!)));
   afterEach(() => pair?.stop());
 
-  /** Runs clients of actors around a fault, which lasts `faultMs`; checks their commands afterwards. */
-  async function under(name: string, fault: (clients: Clients, cluster: Cluster) => Promise<void>): Promise<void> {
-    const nats = await startEndpointProcess();
-    const cluster = await startCluster({
-      databaseUrl: pair.url,
-      natsUrl: nats.url,
-      natsToken: nats.token,
-      stop: nats.stop,
-    });
-    try {
-      const workers = [await cluster.start("worker1"), await cluster.start("worker2")];
-      await cluster.settled(workers);
-      const clients = startClients(cluster.ask, {
-        prefix: "r",
-        clients: 16,
-        entities: 64,
-        pauseMs: 0,
-        deadlineMs: 1_000,
-      });
-      await sleep(AROUND_MS);
-      const began = performance.now();
-      await fault(clients, cluster);
-      const faultMs = Math.round(performance.now() - began);
-      const count = clients.answers.size;
-      await until("answers come again", async () => clients.answers.size > count + 100);
-      await sleep(AROUND_MS);
-      await clients.stop();
-      const counts = await expectExactlyOnce(cluster.store, cluster.ask, clients, "r");
-      const [gapMs, worstMs] = [clients.gapMs(), clients.worstMs()];
-      console.log(`${pair.name}: ${name}:`, JSON.stringify({ ...counts, gapMs, faultMs, worstMs }));
-      expect(gapMs).toBeLessThan(faultMs + MOST_MS);
-    } finally {
-      await cluster.stop();
-    }
-  }
+  const under = (name: string, fault: Parameters<typeof failoverUnder>[1]) =>
+    failoverUnder({ name: `${pair.name}: ${name}`, url: pair.url, mostMs: MOST_MS }, fault);
 
   test("the primary is killed and the replica promoted", () =>
     under("the primary is killed", async () => {
