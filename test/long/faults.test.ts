@@ -129,11 +129,11 @@ describe.skipIf(!possible)("on three nats-servers in a cluster, the stream on al
         },
       })),
       {
-        name: "server 1 of three answers nothing for 8 s",
+        name: "server 1 of three answers nothing for 20 s",
         deafens: true,
         strike: async () => {
           nats[0]!.signal("SIGSTOP");
-          await sleep(8_000);
+          await sleep(20_000);
           nats[0]!.signal("SIGCONT");
         },
       },

@@ -45,24 +45,51 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
     for (const { subject } of messages) expect(subject).toBe("arbor.event.other.x.go");
     return messages.map(({ event }) => event.data.version);
   };
-  /** Rebuilds the stream; `meanwhile` runs after the start. */
+  /** Rebuilds the stream, again where a server that has just started does not answer; `meanwhile` runs after the start. */
   const rebuilt = async (meanwhile: () => Promise<void>) => {
     const bus = await connectBus({ url: servers.map(({ url }) => url).join(",") });
-    const started = await startRebuild({
-      store: outbox.store,
-      bus,
-      log: silentLog,
-      contents: NO_CONTENTS,
-      maxAgeMs: 30 * 86_400_000,
+    const start = async () => {
+      const started = await startRebuild({
+        store: outbox.store,
+        bus,
+        log: silentLog,
+        contents: NO_CONTENTS,
+        maxAgeMs: 30 * 86_400_000,
+      });
+      if (!started.ok) throw new Error(started.error.message);
+      await started.value.done;
+    };
+    await Promise.all([start(), meanwhile()]);
+    await until("it is rebuilt", async () => {
+      if ((await readRebuild(outbox.store))?.status === "done") return true;
+      await start();
+      return false;
     });
-    if (!started.ok) throw new Error(started.error.message);
-    await meanwhile();
-    await started.value.done;
-    expect(await readRebuild(outbox.store)).toMatchObject({ status: "done", reason: null });
     await published();
     await bus.close();
   };
   const range = (to: number) => Array.from({ length: to }, (_, i) => i + 1);
+
+  test("a client of a member that answers nothing changes to another one", async () => {
+    const bus = await connectBus({ url: servers.map(({ url }) => url).join(",") });
+    const reached = () => bus.flush(1_000).then(() => true, () => false);
+    let left = false;
+    for (const server of servers) {
+      server.signal("SIGSTOP");
+      const began = performance.now();
+      try {
+        if (await reached()) continue;
+        left = true;
+        await until("another member answers", reached, 15_000);
+        console.log(`left a silent member after ${Math.round(performance.now() - began)} ms`);
+        break;
+      } finally {
+        server.signal("SIGCONT");
+      }
+    }
+    expect(left).toBe(true);
+    await bus.close();
+  });
 
   test("without a quorum nothing is lost: it waits, and is stored when the servers are back", async () => {
     await write(5);

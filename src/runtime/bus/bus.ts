@@ -135,8 +135,11 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     reconnectTimeWait: 100,
     reconnectJitter: 50,
     waitOnFirstConnect: true,
-    pingInterval: 5_000,
-    maxPingOut: 3,
+    // A server that answers nothing is left within 10 s, for another one where there are several; the same one may be
+    // tried first.
+    pingInterval: 2_000,
+    maxPingOut: 2,
+    timeout: 3_000,
   };
   if (tls !== undefined) await warnOfRefusal(connection, log);
   // A first connection reports wrong credentials at once. The second one ignores refusals after that: credentials that
