@@ -2,7 +2,7 @@
 import { type Log, silentLog } from "#src/base/log.ts";
 import { connectBus } from "#src/runtime/bus/bus.ts";
 import { NO_CONTENTS } from "#src/runtime/events/content.ts";
-import { createPublisher, type Publisher } from "#src/runtime/events/publisher.ts";
+import { createPublisher, type Publisher, type PublisherOptions } from "#src/runtime/events/publisher.ts";
 import type { Transition } from "#src/runtime/events/transition.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type Infra, sharedInfra } from "../infra/infra.ts";
@@ -11,7 +11,7 @@ export interface Outbox {
   readonly store: Store;
   readonly infra: Infra;
   /** A publisher with a connection of its own. */
-  publisher(natsUrl?: string, log?: Log): Promise<Publisher>;
+  publisher(natsUrl?: string, log?: Log, more?: Pick<PublisherOptions, "generation">): Promise<Publisher>;
   /** Writes the next transition of the actor `other/x`; resolves to it. */
   write(): Promise<Transition>;
   /** Has `write` go on after an earlier version. */
@@ -29,11 +29,19 @@ export async function openOutbox(): Promise<Outbox> {
   return {
     store,
     infra,
-    publisher: async (natsUrl, log = silentLog) => {
+    publisher: async (natsUrl, log = silentLog, more = {}) => {
       const bus = await connectBus(
         natsUrl === undefined ? { url: infra.natsUrl, token: infra.natsToken } : { url: natsUrl },
       );
-      const publisher = createPublisher({ store, bus, log, contents: NO_CONTENTS, partitions: 1, owned: () => [0] });
+      const publisher = createPublisher({
+        store,
+        bus,
+        log,
+        contents: NO_CONTENTS,
+        partitions: 1,
+        owned: () => [0],
+        ...more,
+      });
       open.push(async () => {
         await publisher.stop(0);
         await bus.close();
@@ -53,7 +61,7 @@ export async function openOutbox(): Promise<Outbox> {
       await store.sql`
         with written as (
           insert into outbox (kind, id, version, partition, from_state, to_state, type, cause, body, at, published)
-          values ('other', 'x', ${version}, 0, 'a', 'b', 'GO', 'c', '{"type":"GO"}', now(), true))
+          values ('other', 'x', ${version}, 0, 'a', 'b', 'GO', 'c', '{"type":"GO"}', ${new Date(transition.at)}, true))
         insert into outbox_unpublished (kind, id, version, partition) values ('other', 'x', ${version}, 0)`;
       return transition;
     },

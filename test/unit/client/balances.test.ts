@@ -57,6 +57,24 @@ describe("a replica of balances", () => {
     expect(replica.balance(id)).toMatchObject({ exact: true, assets: new Map([[asset, 2n], [second, 1n]]) });
   });
 
+  it("is not exact where a restore of the database replaced an event, until the next whole balance or all again", () => {
+    const generation = "mx1sjqtc";
+    const replica = after(event(4, "transaction", { slot: 20, lovelace: "-20" }));
+    const other = { ...event(4, "transaction", { slot: 20, lovelace: "-5" }), generation };
+    replica.apply(other);
+    expect(replica.balance(id)?.exact).toBe(false);
+    const saved = new BalanceReplica(JSON.parse(JSON.stringify(replica.save())));
+    saved.apply({ ...event(5, "rolled-back", { slot: 20, lovelace: "45", assets: {}, stake }), generation });
+    expect(saved.balance(id)).toMatchObject({ lovelace: 45n, exact: true });
+    // An event that comes again changes nothing.
+    saved.apply(other);
+    expect(saved.balance(id)).toMatchObject({ lovelace: 45n, exact: true });
+    replica.clear();
+    expect(replica.balances()).toEqual([]);
+    for (const one of [...start, other]) replica.apply(one);
+    expect(replica.balance(id)).toMatchObject({ lovelace: 45n, exact: true });
+  });
+
   it("changes nothing at events that come again, also of a wallet that was deleted", () => {
     const paid = event(4, "transaction", { slot: 20, lovelace: "5", assets: {} });
     const replica = after(paid, paid, start[2]!);

@@ -44,6 +44,24 @@ const factsOf = (replica: FactReplica) => {
 };
 
 describe("a replica", () => {
+  it("is incomplete where a restore of the database replaced what it has, until it has all again", () => {
+    const before = new Story().booted(1).updated(2, { a: "1" });
+    const replica = replicaOf(new Story().booted(1).updated(2, { a: "1" }).updated(3, { lost: "1" }));
+    const after = before.updated(3, { b: "1" }).events.map((event, i) =>
+      i < 2 ? event : { ...event, generation: "mx1sjqtc" }
+    );
+    expect(replica.apply(after[2]!)).toBe(true);
+    expect(replica.token("t")).toMatchObject({ complete: false });
+    // Once more: it was applied before.
+    expect(replica.apply(after[2]!)).toBe(false);
+    const saved = FactReplica.from(JSON.parse(JSON.stringify(replica)));
+    expect(saved.apply(after[2]!)).toBe(false);
+    replica.clear();
+    expect(replica.tokens()).toEqual([]);
+    for (const event of after) replica.apply(event);
+    expect(factsOf(replica)).toEqual({ a: "1", b: "1" });
+  });
+
   it("has the facts of the state to which the chain was rolled back", () => {
     const story = new Story().booted(1).updated(2, { a: "1", b: "1" }).updated(3, { a: "2", b: null, c: "1" });
     const back = replicaOf(story.rolledBack(2));

@@ -3,6 +3,7 @@
  * restores real servers.
  */
 import { beforeEach, describe, expect, test } from "vitest";
+import { sleep } from "#src/base/clock.ts";
 import { silentLog } from "#src/base/log.ts";
 import { eventRoutes } from "#src/operators/http/events.ts";
 import { restoredEndpoints } from "#src/operators/http/restored.ts";
@@ -18,6 +19,7 @@ import { currentPosition } from "#src/runtime/events/settledPosition.ts";
 import { eventId } from "#src/runtime/events/transition.ts";
 import { Activity } from "#src/runtime/operations/activity.ts";
 import { addWebhook } from "#src/runtime/webhooks/rows.ts";
+import { memberOf } from "#src/base/member.ts";
 import { until } from "../../../support/base/until.ts";
 import { serveParts } from "../../../support/runtime/operatorParts.ts";
 import { openOutbox, type Outbox } from "../../../support/runtime/outbox.ts";
@@ -149,6 +151,8 @@ describe("a restored database", () => {
 
   test("moves to the generation what was written since the restore", async () => {
     await write(2);
+    // The time is read in whole milliseconds.
+    await sleep(2);
     const { now } = (await outbox.store.sql<{ now: Date }[]>`select clock_timestamp() as now`)[0]!;
     await write(2);
     const { id } = await begin({ since: now.getTime() });
@@ -169,6 +173,26 @@ describe("a restored database", () => {
     await begin();
     const rows = await outbox.store.sql<{ last: bigint }[]>`select last from webhook where id = ${hook!.id}`;
     expect(Number(rows[0]!.last)).toBeGreaterThan(Date.parse("2026-01-01"));
+  });
+});
+
+describe("a publisher", () => {
+  test("publishes turns of the generation, and what was left before it, with the ids of their rows", async () => {
+    const { infra } = outbox;
+    const bus = await connectBus({ url: infra.natsUrl, token: infra.natsToken });
+    const sent: string[] = [];
+    bus.subscribe("arbor.event.>", (body) => void sent.push(String(memberOf(body, "id"))));
+    await bus.flush();
+    await write(2);
+    const { id } = await begin();
+    const publisher = await outbox.publisher(undefined, silentLog, { generation: () => id });
+    const next = await outbox.write();
+    // Those before it are found by the sweep.
+    await publisher.sweep([0], 0);
+    publisher.push([next]);
+    await until("all are received", async () => sent.length >= 4, 20_000);
+    expect([...new Set(sent)].sort()).toEqual(["other/x:1", "other/x:2", `other/x:3@${id}`]);
+    await bus.close();
   });
 });
 

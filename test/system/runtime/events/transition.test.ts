@@ -20,6 +20,7 @@ import {
 import { sharedInfra } from "../../../support/infra/infra.ts";
 import { load } from "../../../support/runtime/load.ts";
 import { storedMessages } from "../../../support/runtime/storedStream.ts";
+import { insertTransitions } from "../../../support/infra/jetStream.ts";
 import { hasNatsServer, type NatsServer, startNatsServer } from "../../../support/infra/natsServer.ts";
 import { type Cluster, startCluster } from "../../../support/runtime/cluster.ts";
 import { until } from "../../../support/base/until.ts";
@@ -164,8 +165,8 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     await manager.streams.update(STREAM, { max_msgs: 50_000 } as never);
     const bus = await connectBus({ url: server.url });
     let version = 0;
-    const publishOne = (publisher: ReturnType<typeof createPublisher>) =>
-      publisher.push([{
+    const publishOne = async (publisher: ReturnType<typeof createPublisher>) => {
+      const transition = {
         entity: { kind: "other", id: "x" },
         version: ++version,
         from: "a",
@@ -173,7 +174,10 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
         type: "GO",
         cause: "c",
         at: Date.now(),
-      }]);
+      };
+      await insertTransitions(cluster.store, [transition]);
+      publisher.push([transition]);
+    };
     const publisher = createPublisher({
       store: cluster.store,
       bus,
@@ -183,7 +187,7 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
       owned: () => [],
       keptMs: 3_600_000,
     });
-    publishOne(publisher);
+    await publishOne(publisher);
     const { config } = await (async () => {
       await until("the limits", async () => (await manager.streams.info(STREAM)).config.max_age === 3_600 * 1e9);
       return await manager.streams.info(STREAM);
@@ -193,8 +197,8 @@ describe.skipIf(!hasNatsServer())("with JetStream", () => {
     // Back without JetStream: nothing counts as published until the stream has confirmed it.
     await server.end();
     await server.start(false);
-    publishOne(publisher);
-    publishOne(publisher);
+    await publishOne(publisher);
+    await publishOne(publisher);
     await until("the fault is reported", async () => lines.some((line) => line.endsWith("retried")), 30_000);
     await server.end();
     await server.start();
