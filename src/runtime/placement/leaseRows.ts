@@ -1,4 +1,4 @@
-/** Reads and writes the rows of workers and of the leases of partitions, for one worker. */
+/** Reads and writes the rows of workers and of leases, those of partitions and named ones, for one worker. */
 import { toJson } from "#src/base/json.ts";
 import type { Fragment, Store } from "#src/store/store.ts";
 import { onlyRow } from "#src/store/rows.ts";
@@ -18,6 +18,8 @@ export interface LeaseView {
   readonly others:
     | { readonly worker: string; readonly partitions: number; readonly suspect: boolean; readonly outdated: boolean }[]
     | null;
+  /** Number of partitions that are this worker's by their rows, those included that it does not know of. */
+  readonly mine: number;
   /** Number of partitions that an operator moved to this worker and it does not hold yet. */
   readonly called: number;
   /** Milliseconds until the next lease of another worker expires. */
@@ -61,6 +63,7 @@ export async function renewLeases(
     outdatedQuery(sql, mine)
   } as outdated, (select json_agg(kept) from kept) as kept,
       (select json_agg(others) from others) as others,
+      (select count(*)::int from partition where owner = ${worker}) as mine,
       (select count(*)::int from partition where wanted = ${worker} and owner is distinct from ${worker}) as called,
       (select (extract(epoch from min(expires) - now()) * 1000)::float8 from partition
         where owner <> ${worker} and expires >= now()) as free_in`);
@@ -123,4 +126,51 @@ export async function clearSuspicion({ sql }: Store, worker: string): Promise<vo
 /** Marks this worker as draining: the others leave no share for it. */
 export async function startDraining({ sql }: Store, worker: string): Promise<void> {
   await sql`update worker set draining = true where id = ${worker}`;
+}
+
+/** A named lease and who takes or has it. */
+interface NamedLease {
+  readonly name: string;
+  readonly owner: string;
+}
+
+/**
+ * Takes a named lease that is free, expired or held at the epoch `gone` (-1: none). `epoch` and `left`: the lease as it
+ * was before, and the milliseconds until it expires.
+ */
+export async function takeLease(
+  { sql }: Store,
+  { name, owner, ttlMs, gone }: NamedLease & { ttlMs: number; gone: number },
+): Promise<{ readonly taken: bigint | null; readonly epoch: bigint | null; readonly left: number | null }> {
+  return await onlyRow(sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
+    with taken as (insert into lease as l (name, epoch, checked, owner, expires)
+      values (${name}, 1, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
+      on conflict (name) do update
+        set epoch = l.epoch + 1, checked = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
+      where l.owner is null or l.expires < now() or l.epoch = ${gone}
+      returning epoch)
+    select (select epoch from taken) as taken, l.epoch,
+      case when isfinite(l.expires) then (extract(epoch from l.expires - now()) * 1000)::float8 end as left
+    from (select 1) one left join lease l on l.name = ${name}`);
+}
+
+/** Renews a named lease; resolves to whether it is still held. */
+export async function renewLease(
+  { sql }: Store,
+  { name, owner, ttlMs, epoch }: NamedLease & { ttlMs: number; epoch: number },
+): Promise<boolean> {
+  const rows = await sql`
+    update lease set expires = now() + ${ttlMs} * interval '1 ms'
+    where name = ${name} and epoch = ${epoch} and owner = ${owner} returning 1`;
+  return rows.length === 1;
+}
+
+/** Returns a named lease that is still held. */
+export async function returnLease(
+  { sql }: Store,
+  { name, owner, epoch }: NamedLease & { epoch: number },
+): Promise<void> {
+  await sql`
+    update lease set owner = null, expires = '-infinity'
+    where name = ${name} and epoch = ${epoch} and owner = ${owner}`;
 }

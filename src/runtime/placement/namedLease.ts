@@ -14,8 +14,8 @@ import { memberOf } from "#src/base/member.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import { aliveSubject, MISSED_OVER_MS, MISSED_PINGS, ping } from "#src/runtime/placement/failureDetector.ts";
 import { leaseMoves, leases } from "#src/runtime/metrics.ts";
+import { renewLease, returnLease, takeLease } from "#src/runtime/placement/leaseRows.ts";
 import type { Queries, Store } from "#src/store/store.ts";
-import { onlyRow } from "#src/store/rows.ts";
 
 /** Subject of the message that says that a lease was given back. */
 const LEASES = "arbor.lease";
@@ -91,16 +91,7 @@ export function holdLease(options: LeaseOptions): Lease {
     const gone = missed !== undefined && missed.count >= MISSED_PINGS && asked - missed.since >= MISSED_OVER_MS
       ? missed.epoch
       : -1;
-    const row = await onlyRow(store.sql<{ taken: bigint | null; epoch: bigint | null; left: number | null }[]>`
-      with taken as (insert into lease as l (name, epoch, checked, owner, expires)
-        values (${name}, 1, 1, ${owner}, now() + ${ttlMs} * interval '1 ms')
-        on conflict (name) do update
-          set epoch = l.epoch + 1, checked = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
-        where l.owner is null or l.expires < now() or l.epoch = ${gone}
-        returning epoch)
-      select (select epoch from taken) as taken, l.epoch,
-        case when isfinite(l.expires) then (extract(epoch from l.expires - now()) * 1000)::float8 end as left
-      from (select 1) one left join lease l on l.name = ${name}`);
+    const row = await takeLease(store, { name, owner, ttlMs, gone });
     const { taken, left } = row;
     if (taken === null) {
       const later = Math.min(ttlMs / 4, Math.max(0, left ?? 0) + 5);
@@ -139,10 +130,8 @@ export function holdLease(options: LeaseOptions): Lease {
   const renew = async (mine: NonNullable<typeof held>) => {
     const asked = performance.now();
     try {
-      const rows = await store.sql`
-        update lease set expires = now() + ${ttlMs} * interval '1 ms'
-        where name = ${name} and epoch = ${mine.epoch} and owner = ${owner} returning 1`;
-      mine.until = rows.length === 1 ? Math.max(mine.until, asked + ttlMs) : TAKEN;
+      const kept = await renewLease(store, { name, owner, ttlMs, epoch: mine.epoch });
+      mine.until = kept ? Math.max(mine.until, asked + ttlMs) : TAKEN;
     } catch (error) {
       log.warn("the lease could not be renewed", { lease: name, reason: reason(error) });
     }
@@ -183,9 +172,7 @@ export function holdLease(options: LeaseOptions): Lease {
     moved("given_back");
     lost.abort();
     await work;
-    await store.sql`
-      update lease set owner = null, expires = '-infinity'
-      where name = ${name} and epoch = ${epoch} and owner = ${owner}`.catch((error) =>
+    await returnLease(store, { name, owner, epoch }).catch((error) =>
       log.warn("the lease could not be released", { lease: name, reason: reason(error) })
     );
     bus?.publish(LEASES, { name });

@@ -307,7 +307,7 @@ function serves(lease: Lease | undefined): lease is Lease {
  */
 async function assess(
   { store, bus, worker, log, partitions }: PlacementOptions,
-  { suspect, outdated, others, called, free_in }: LeaseView,
+  { suspect, outdated, others, mine, called, free_in }: LeaseView,
   held: () => number,
   notify: () => void,
 ): Promise<ClusterView> {
@@ -328,7 +328,9 @@ async function assess(
     log.info("this worker is no longer suspect");
     notify();
   }
-  const loads = [...outdated ? live : current, { worker, partitions: held() }];
+  // By the rows, as the others count: they include partitions whose taking was not answered, or whose leases expired
+  // here. With other numbers each of two workers would leave a partition to the other.
+  const loads = [...outdated ? live : current, { worker, partitions: mine }];
   return { ...common, share: shareOf(worker, loads, partitions), called };
 }
 

@@ -2,7 +2,7 @@
 import { type Json, toJson } from "#src/base/json.ts";
 import type { MemoryDatabase } from "#src/runtime/testing/memory/database.ts";
 import { rowKey } from "#src/runtime/testing/memory/locks.ts";
-import type { Rows } from "#src/runtime/testing/memory/table.ts";
+import { DatabaseError, type Rows } from "#src/runtime/testing/memory/table.ts";
 import { date, flat, jsonb, text } from "#src/runtime/testing/memory/values.ts";
 
 /** A parameter of a statement: its text says what it is. */
@@ -108,9 +108,10 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
       from worker w where seen > now() - $6::interval and id <> $7 and not draining)
     select (select suspect from me) as suspect, (select json_agg(kept) from kept) as kept,
       (select json_agg(others) from others) as others,
-      (select count(*)::int from partition where wanted = $8 and owner is distinct from $9) as called,
+      (select count(*)::int from partition where owner = $8) as mine,
+      (select count(*)::int from partition where wanted = $9 and owner is distinct from $10) as called,
       (select (extract(epoch from min(expires) - now()) * 1000)::float8 from partition
-        where owner <> $10 and expires >= now()) as free_in`
+        where owner <> $11 and expires >= now()) as free_in`
   ]: {
     run: ({ tables }, [worker = "", ttl = "", ids = [], epochs = []], at) => {
       const partitions = tables.partition.all();
@@ -121,6 +122,7 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
           suspect: suspect !== null,
           partitions: partitions.filter(({ owner }) => owner === id).length,
         }));
+      const mine = partitions.filter(({ owner }) => owner === worker).length;
       const called = partitions.filter(({ wanted, owner }) => wanted === worker && owner !== worker).length;
       const later = partitions.filter(({ owner, expires }) => owner !== null && owner !== worker && expires >= at);
       const known = tables.worker.get(worker) ?? { id: worker, draining: false, suspect: null };
@@ -137,6 +139,7 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
         suspect: known.suspect !== null,
         kept: kept.length === 0 ? null : kept,
         others: others.length === 0 ? null : others,
+        mine,
         called,
         free_in: later.length === 0 ? null : Math.min(...later.map(({ expires }) => expires)) - at,
       }];
@@ -265,6 +268,13 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
       }),
   },
 
+  // operations/control.ts
+  "update actor set paused = $1 where kind = $2 and id = $3 returning 1": {
+    waits: ({ locks }, [, kind = "", id = ""]) => locks.isLocked(rowKey("actor", kind, id)),
+    run: ({ tables }, [paused, kind = "", id = ""]) =>
+      tables.actor.change([kind, id], () => true, () => ({ paused: paused === true })) ? [{ "?column?": 1 }] : [],
+  },
+
   // effects/openRows.ts
   [
     `select kind, id, name, n, at, event from reminder r
@@ -371,6 +381,7 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
     run: (db, [kinds = [], ids = [], hashes = [], events = [], onlyUnread = []], created) => {
       const { input_log, partition: partitions } = db.tables;
       const count = partitions.all().length;
+      if (count === 0) throw new DatabaseError("22012", "division by zero");
       const rows = kinds.flatMap((kind, i) => {
         const row = { kind, id: ids[i] ?? "", partition: Number(hashes[i]) % count, event: jsonb(events[i] ?? "") };
         const isRepeated = Number(onlyUnread[i]) === 1 &&
