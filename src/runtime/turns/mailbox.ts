@@ -299,6 +299,7 @@ export class Mailbox {
     }
     if (verdict.is !== "fenced") repeated.of(verdict.is).inc();
     this.unread ||= hadInputs;
+    this.queue.askAgain(rows.answers.keys());
     if (verdict.is === "known") return this.queue.dropConsumed(entries, verdict);
     this.queue.putBack(entries, verdict.is === "unknown");
     if (verdict.is === "stale") this.state = undefined;

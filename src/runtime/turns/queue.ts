@@ -140,6 +140,17 @@ export class MailboxQueue {
     }
   }
 
+  /**
+   * Has the callers of open commands ask again. A turn that answers the commands may have been written without a
+   * response, or is yet to be: the stored result says which.
+   */
+  askAgain(commands: Iterable<string>): void {
+    for (const id of commands) {
+      for (const caller of this.open.get(id) ?? []) caller.respond("not_owner");
+      this.open.delete(id);
+    }
+  }
+
   /** Answers the entries that were consumed before; the others go back to the front of the queue. */
   dropConsumed(entries: readonly MailboxEntry[], known: Extract<Verdict, { is: "known" }>): void {
     const rest: MailboxEntry[] = [];

@@ -37,3 +37,17 @@ test("a pause does not report a command whose reply is open as refused", () => {
   waiting.clear(paused);
   expect(open.answers).toMatchObject([{ error: { code: "unavailable" } }]);
 });
+
+test("a caller of an open command asks again when the turn that answers it may have been written", () => {
+  const waiting = new MailboxQueue({ waiting: 0 });
+  const [open, other] = [command("open"), command("other")];
+  for (const { entry } of [open, other]) waiting.push(entry);
+  waiting.reply(
+    waiting.take(2),
+    { results: new Map([["open", undefined], ["other", undefined]]), answers: new Map() } as unknown as TurnRows,
+  );
+  waiting.askAgain(["open", "unknown"]);
+  expect([open.answers, other.answers]).toEqual([["not_owner"], []]);
+  // The next one with this id is a new entry, which finds the stored result.
+  expect(waiting.join("open", open.entry.callers[0]!, Infinity)).toBe(false);
+});
