@@ -180,6 +180,8 @@ function attempt(
   let { snapshot, version, inputSeq, attributes } = state;
   const turn = new TurnRowsBuilder(kind, entity, at);
   for (const item of items) {
+    // An effect that ran twice, as when its partition left this worker and came back while an outcome waited.
+    if ((item.from === "outcome" || item.from === "ended") && turn.ends(item.n)) continue;
     if (item.from === "ended") {
       turn.end(item.n);
       continue;
@@ -339,6 +341,11 @@ class TurnRowsBuilder {
   finish(next: EntityState, text: string | undefined, attributes: readonly AttributeRow[]): TurnRows {
     const limited = this.kind.limits !== undefined;
     return { ...this.rows, ownRows: [...this.ownRows.values()], next, text, attributes, limited };
+  }
+
+  /** Whether an earlier item of this turn has ended the effect. */
+  ends(n: number): boolean {
+    return this.rows.ended.includes(n);
   }
 
   /** Ends an effect. */

@@ -73,6 +73,23 @@ describe("fold", () => {
     expect(folded.failed).toMatchObject([{ cause: "b", event: { type: "NOTE" } }]);
   });
 
+  test("applies one outcome of an effect that ran twice", () => {
+    const paid = fold(
+      kind,
+      entity,
+      nothing,
+      [command({ type: "ADD", amount: 9 }), command({ type: "PAY", amount: 1 })],
+      1,
+    );
+    const { n } = paid.effects[0]!;
+    const outcome: TurnItem = { from: "outcome", n, event: { type: "PAID", n: 5 } };
+    const again = command({ type: "PAY", amount: 2 }, "p");
+    const twice = fold(kind, entity, paid.next, [outcome, again, { ...outcome }, { from: "ended", n }], 2);
+    expect(twice.transitions.map(({ type }) => type)).toEqual(["PAID", "PAY"]);
+    expect(twice.ended).toEqual([n]);
+    expect(twice.next.snapshot!.value).toBe("paying");
+  });
+
   test("drops a reminder that an earlier event of the turn replaced or cancelled", () => {
     const set = fold(kind, entity, nothing, [command({ type: "REMEMBER", at: 5 })], 1);
     const { n } = set.reminders.get("wake")!;
