@@ -16,6 +16,7 @@ const LONGER = [
   "test/system/node/service.test.ts",
   "test/system/operators/{pages,pause,webhooks}.test.ts",
   "test/system/packages/devnet.test.ts",
+  "test/system/runtime/memory.test.ts",
   "test/system/scenarios/{sending,snapshots}.test.ts",
   "test/system/signer/suite.test.ts",
   "test/system/{tokens,wallets}/page.test.ts",

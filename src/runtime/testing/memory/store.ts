@@ -10,6 +10,8 @@ import type { Sql, Store } from "#src/store/store.ts";
 
 /** One run of a statement. */
 export interface Execution {
+  /** The partitions whose rows a statement of turns has locked, with their epochs. */
+  readonly owned?: readonly { readonly id: number; readonly epoch: number }[];
   /**
    * Reads the snapshot and takes the locks; false while another statement has one of the rows: call it again then.
    *

@@ -58,6 +58,8 @@ export interface TurnStatement {
   readonly known: { place: number; command: string; result: Json }[];
   readonly gone: { place: number; effect: number | null; reminder: string | null; n: number | null }[];
   good: readonly TurnRow[];
+  /** Places whose entities were paused when it began. */
+  readonly paused: Set<number>;
   /** Places that are changed or created. */
   readonly stored: Set<number>;
   readonly w: Map<number, TurnRow>;
@@ -92,6 +94,10 @@ const readGood: NonNullable<Clause["read"]> = (statement) => {
   const skipped = new Set([...statement.known, ...statement.gone].map(({ place }) => place));
   statement.good = [...statement.e.values()]
     .filter(({ partition, epoch, place }) => owned.has(`${partition} ${epoch}`) && !skipped.has(place));
+  const { tables: { actor } } = statement.db;
+  for (const { place, kind, id } of statement.good) {
+    if (actor.get(kind, id)?.paused === true) statement.paused.add(place);
+  }
 };
 
 const GOOD = "select e.* from e join own on own.id = e.partition and own.epoch = e.epoch";
@@ -200,10 +206,10 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
     sql: `select place, kind, id, partition from good where place in (select place from changed)
       or (kind, id) in (select kind, id from created) or version = 0 or light = 1
         and not exists (select 1 from actor a where a.kind = good.kind and a.id = good.id and a.paused)`,
-    write: ({ db, good, stored, w }) => {
+    write: ({ good, stored, paused, w }) => {
       for (const turn of good) {
-        const { place, version, light, kind, id } = turn;
-        const isRefusal = light === 1 && db.tables.actor.get(kind, id)?.paused !== true;
+        const { place, version, light } = turn;
+        const isRefusal = light === 1 && !paused.has(place);
         if (stored.has(place) || version === 0 || isRefusal) w.set(place, turn);
       }
     },

@@ -78,12 +78,22 @@ export class TurnExecution {
     private readonly parameters: readonly unknown[],
   ) {}
 
+  /** The partitions whose rows it has locked, with their epochs. */
+  get owned(): TurnStatement["own"] {
+    return this.#statement?.own ?? [];
+  }
+
   begin(): boolean {
-    this.#statement ??= this.#read();
-    const { good, ended } = this.#statement;
+    if (this.#statement !== undefined) return this.db.locks.take(this.#locked, this);
+    this.#statement = this.#read();
+    const { ended, c } = this.#statement;
+    const written = this.#statement.good.filter((turn) => this.#isWritten(turn));
+    const places = new Set(written.map(({ place }) => place));
     this.#locked = [
-      ...good.filter(({ light }) => light === 0).map(({ kind, id }) => rowKey("actor", kind, id)),
-      ...ended.map(({ kind, id, n }) => rowKey("effect", kind, id, n)),
+      ...written.filter(({ light }) => light === 0).map(({ kind, id }) => rowKey("actor", kind, id)),
+      ...ended.filter(({ place }) => places.has(place)).map(({ kind, id, n }) => rowKey("effect", kind, id, n)),
+      ...c.filter(({ place }) => places.has(place))
+        .map(({ kind, id, command }) => rowKey("command_result", kind, id, command)),
     ];
     return this.db.locks.take(this.#locked, this);
   }
@@ -111,11 +121,27 @@ export class TurnExecution {
     this.#statement = undefined;
   }
 
+  /** Whether a turn is written as far as the snapshot says: the rows of others are not locked. */
+  #isWritten({ kind, id, was, seen, version, light }: TurnRow): boolean {
+    const actor = this.db.tables.actor.get(kind, id);
+    if (light === 1 || version === 0) return actor?.paused !== true;
+    if (was === 0) return actor === undefined;
+    return actor !== undefined && actor.version === was && actor.input_seq === seen && !actor.paused;
+  }
+
   /** Reads the snapshot, and locks the rows of the partitions. */
   #read(): TurnStatement {
     const { db } = this;
     const relations = { own: [], c: [], ended: [], fired: [], known: [], gone: [], good: [], log: [] };
-    const statement = { db, at: db.now(), e: new Map(), stored: new Set<number>(), w: new Map(), ...relations };
+    const statement = {
+      db,
+      at: db.now(),
+      e: new Map(),
+      stored: new Set<number>(),
+      paused: new Set<number>(),
+      w: new Map(),
+      ...relations,
+    };
     this.#statement = statement;
     try {
       for (const { clause, relation } of planOf(this.text)) {
