@@ -300,7 +300,11 @@ export class Mailbox {
     if (verdict.is !== "fenced") repeated.of(verdict.is).inc();
     this.unread ||= hadInputs;
     this.queue.askAgain(rows.answers.keys());
-    if (verdict.is === "known") return this.queue.dropConsumed(entries, verdict);
+    if (verdict.is === "known") {
+      // By an earlier turn whose response was lost, perhaps: the state is then an older one.
+      this.state = undefined;
+      return this.queue.dropConsumed(entries, verdict);
+    }
     this.queue.putBack(entries, verdict.is === "unknown");
     if (verdict.is === "stale") this.state = undefined;
     else if (verdict.is === "fenced") {

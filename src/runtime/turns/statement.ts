@@ -137,11 +137,12 @@ function ownership(sql: StatementBuilder, turns: readonly TurnWrite[]): void {
 }
 
 /**
- * Whether a turn does not write the actor's row: it only refuses commands. A turn that consumes a reminder or stores a
- * dead letter still checks the version, because an uncertain earlier turn may set that reminder again.
+ * Whether a turn does not write the actor's row: it only refuses commands. A turn that consumes a reminder or an effect,
+ * or stores a dead letter, still checks the version: an earlier turn whose response was lost may have led to a state that
+ * accepts what this one refuses, or may set that reminder again.
  */
-function isLight({ text, inputs, fired, failed }: TurnRows): boolean {
-  return text === undefined && inputs.length + fired.length + failed.length === 0;
+function isLight({ text, inputs, fired, ended, failed }: TurnRows): boolean {
+  return text === undefined && inputs.length + fired.length + ended.length + failed.length === 0;
 }
 
 /** Relations `c`: the commands; `known`: those that already have a result row. */
@@ -207,8 +208,8 @@ function actors(sql: StatementBuilder, skipped: readonly string[]): void {
   sql.read(
     "w",
     `select place, kind, id, partition from good where place in (select place from changed)
-      or (kind, id) in (select kind, id from created) or version = 0 or light = 1
-        and not exists (select 1 from actor a where a.kind = good.kind and a.id = good.id and a.paused)`,
+      or (kind, id) in (select kind, id from created) or (version = 0 or light = 1) and not exists
+        (select 1 from actor a where a.kind = good.kind and a.id = good.id and (a.paused or good.light = 0))`,
   );
 }
 

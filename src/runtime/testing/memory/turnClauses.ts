@@ -58,8 +58,8 @@ export interface TurnStatement {
   readonly known: { place: number; command: string; result: Json }[];
   readonly gone: { place: number; effect: number | null; reminder: string | null; n: number | null }[];
   good: readonly TurnRow[];
-  /** Places whose entities were paused when it began. */
-  readonly paused: Set<number>;
+  /** Places of turns that apply nothing, and may be written by the rows as they were when it began. */
+  readonly refused: Set<number>;
   /** Places that are changed or created. */
   readonly stored: Set<number>;
   readonly w: Map<number, TurnRow>;
@@ -95,8 +95,10 @@ const readGood: NonNullable<Clause["read"]> = (statement) => {
   statement.good = [...statement.e.values()]
     .filter(({ partition, epoch, place }) => owned.has(`${partition} ${epoch}`) && !skipped.has(place));
   const { tables: { actor } } = statement.db;
-  for (const { place, kind, id } of statement.good) {
-    if (actor.get(kind, id)?.paused === true) statement.paused.add(place);
+  for (const { place, kind, id, version, light } of statement.good) {
+    const row = actor.get(kind, id);
+    const isFree = row === undefined || !row.paused && light === 1;
+    if ((version === 0 || light === 1) && isFree) statement.refused.add(place);
   }
 };
 
@@ -204,14 +206,10 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
   },
   w: {
     sql: `select place, kind, id, partition from good where place in (select place from changed)
-      or (kind, id) in (select kind, id from created) or version = 0 or light = 1
-        and not exists (select 1 from actor a where a.kind = good.kind and a.id = good.id and a.paused)`,
-    write: ({ good, stored, paused, w }) => {
-      for (const turn of good) {
-        const { place, version, light } = turn;
-        const isRefusal = light === 1 && !paused.has(place);
-        if (stored.has(place) || version === 0 || isRefusal) w.set(place, turn);
-      }
+      or (kind, id) in (select kind, id from created) or (version = 0 or light = 1) and not exists
+        (select 1 from actor a where a.kind = good.kind and a.id = good.id and (a.paused or good.light = 0))`,
+    write: ({ good, stored, refused, w }) => {
+      for (const turn of good) if (stored.has(turn.place) || refused.has(turn.place)) w.set(turn.place, turn);
     },
   },
   results: {

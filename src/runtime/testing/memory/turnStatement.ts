@@ -122,9 +122,9 @@ export class TurnExecution {
   }
 
   /** Whether a turn is written as far as the snapshot says: the rows of others are not locked. */
-  #isWritten({ kind, id, was, seen, version, light }: TurnRow): boolean {
+  #isWritten({ place, kind, id, was, seen, version, light }: TurnRow): boolean {
+    if (light === 1 || version === 0) return this.#statement?.refused.has(place) === true;
     const actor = this.db.tables.actor.get(kind, id);
-    if (light === 1 || version === 0) return actor?.paused !== true;
     if (was === 0) return actor === undefined;
     return actor !== undefined && actor.version === was && actor.input_seq === seen && !actor.paused;
   }
@@ -138,7 +138,7 @@ export class TurnExecution {
       at: db.now(),
       e: new Map(),
       stored: new Set<number>(),
-      paused: new Set<number>(),
+      refused: new Set<number>(),
       w: new Map(),
       ...relations,
     };

@@ -5,7 +5,7 @@ import type { MemoryDatabase } from "#src/runtime/testing/memory/database.ts";
 import type { Rows } from "#src/runtime/testing/memory/table.ts";
 import { startMachine, stateName, stepMachine } from "#src/runtime/turns/machine.ts";
 import { effectId } from "#src/runtime/turns/fold.ts";
-import type { EntityRef } from "#src/runtime/types.ts";
+import type { EntityRef, Event } from "#src/runtime/types.ts";
 import { accountMachine } from "../account.ts";
 import type { SimulatedNats } from "./bus.ts";
 
@@ -16,6 +16,8 @@ export class Invariants {
   /** The first promise that was broken. */
   broken: string | undefined;
   private readonly payments = new Map<string, number>();
+  /** Commands with the version of their entity when they were sent. */
+  private readonly commands = new Map<string, { readonly event: Event; readonly version: number }>();
 
   constructor(private readonly db: MemoryDatabase, private readonly nats: SimulatedNats) {}
 
@@ -44,6 +46,12 @@ export class Invariants {
     }
   }
 
+  /** A client is about to send a command for the first time. */
+  sent({ kind, id }: EntityRef, command: string, event: Event): void {
+    if (this.commands.has(command)) return;
+    this.commands.set(command, { event, version: this.db.tables.actor.get(kind, id)?.version ?? 0 });
+  }
+
   /** A client got the answer to a command, which is then in the rows. */
   answered({ kind, id }: EntityRef, command: string, result: Result<Json, Failure>): void {
     const stored = this.db.tables.command_result.get(kind, id, command)?.result;
@@ -56,9 +64,24 @@ export class Invariants {
       );
     }
     const applied = this.db.tables.outbox.all().filter((row) => row.cause === command).length;
+    if (!result.ok) this.checkRefusal({ kind, id }, command);
     if (applied !== (result.ok ? 1 : 0)) {
       this.break(`the answered command ${command} of ${id} was applied ${applied} times`);
     }
+  }
+
+  /** A refused command was not possible in a state that the entity had between its sending and its answer. */
+  private checkRefusal(entity: EntityRef, command: string): void {
+    const { event, version: from } = this.commands.get(command)!;
+    const rows = this.db.tables.outbox.all().filter(({ id }) => id === entity.id).sort((a, b) => a.version - b.version);
+    let [snapshot] = startMachine(accountMachine, entity);
+    const isRefused = () => !snapshot.can({ ...event, turn: { at: 0 } });
+    if (from === 0 && isRefused()) return;
+    for (const row of rows) {
+      [snapshot] = stepMachine(accountMachine, snapshot, { ...row.body as unknown as Event, turn: { at: row.at } });
+      if (row.version >= from && isRefused()) return;
+    }
+    this.break(`the command ${command} of ${entity.id} was refused in a state that was over when it was sent`);
   }
 
   /** What is still to be done, and due. */

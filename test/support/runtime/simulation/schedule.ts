@@ -205,6 +205,7 @@ class Schedule {
 
   /** Sends a command with its id until it is answered. */
   private async send(ask: Ask, entity: EntityRef, event: Event, commandId: string): Promise<void> {
+    this.invariants.sent(entity, commandId, event);
     for (;;) {
       const result = await ask.ask(entity, event, { commandId, deadlineMs: 4_000 });
       if (!result.ok && (result.error.code === "unavailable" || result.error.code === "overloaded")) {

@@ -264,3 +264,20 @@ test("rows of large tables are found by their whole keys, by a plan that was mad
     }
   }
 });
+
+test("an outcome that an outdated state refuses is not consumed", async () => {
+  const kind = accountKind(wire(store));
+  const load = async () =>
+    (await createLoader(store)({ kind, entity: { kind: "account", id: "a" }, partition: 1 }) as { state: EntityState })
+      .state;
+  await run(store.sql, [turn("a", [add("c1", 9)])]);
+  const held = await load();
+  await run(store.sql, [turn("a", [{ from: "command", id: "c2", event: { type: "PAY", amount: 2 } }], { held })]);
+  const [effect] = await store.sql<{ n: bigint }[]>`select n from effect`;
+  const paid: TurnItem = { from: "outcome", n: Number(effect!.n), event: { type: "PAID", n: 1 } };
+  for (const outdated of [held, nothing]) {
+    expect((await run(store.sql, [turn("a", [paid], { held: outdated })])).written).toEqual([]);
+  }
+  expect(await store.sql`select 1 from effect where not done`).toHaveLength(1);
+  expect((await run(store.sql, [turn("a", [paid], { held: await load() })])).written).toEqual([1]);
+});
