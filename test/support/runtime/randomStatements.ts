@@ -167,12 +167,14 @@ export class RandomStatements {
       const worker = this.worker();
       const held = this.held();
       const leaseMs = this.leaseMs();
-      return { name: "renew", run: (store) => renewLeases(store, { worker, held, leaseMs }) };
+      const kinds = this.kinds();
+      return { name: "renew", run: (store) => renewLeases(store, { worker, held, leaseMs, kinds }) };
     },
     () => {
       const options = {
         worker: this.worker(),
         leaseMs: this.leaseMs(),
+        kinds: this.kinds(),
         most: this.integer(3),
         which: this.pick(["wanted", "free", "free"] as const),
         held: this.chance(0.3) ? [this.integer(PARTITIONS)] : [],
@@ -274,6 +276,7 @@ export class RandomStatements {
             bus: confirmingBus(sent),
             log: silentLog,
             contents: NO_CONTENTS,
+            partitions: PARTITIONS,
             owned: () => [],
           });
           if (isSweep) await publisher.sweep(partitions, 0);
@@ -308,6 +311,8 @@ export class RandomStatements {
   ];
 
   private entity = (): EntityRef => this.pick(this.entities);
+  private kinds = () =>
+    this.pick([{ account: 1 }, { account: 1, other: 1 }, this.chance(0.1) ? { account: 2 } : { account: 1 }]);
   private worker = () => this.pick(["one", "two", "three"]);
   private leaseMs = () => this.pick([-1, 1, 2, 3]) * HOUR;
   private time = () => this.start + (this.integer(8) - 4) * HOUR;

@@ -1,8 +1,8 @@
 /** The statements of the runtime besides that of turns, each by its text, with white space as single spaces. */
-import { type Json, toJson } from "#src/base/json.ts";
+import { isObject, type Json, toJson } from "#src/base/json.ts";
 import type { MemoryDatabase } from "#src/runtime/testing/memory/database.ts";
 import { rowKey } from "#src/runtime/testing/memory/locks.ts";
-import { DatabaseError, type Rows } from "#src/runtime/testing/memory/table.ts";
+import { DatabaseError, type Rows, type Tables } from "#src/runtime/testing/memory/table.ts";
 import { date, flat, jsonb, text } from "#src/runtime/testing/memory/values.ts";
 
 /** A parameter of a statement: its text says what it is. */
@@ -53,14 +53,23 @@ function unpublished(
     .flatMap(({ kind, id, version }) => {
       const row = tables.outbox.get(kind, id, version);
       if (row === undefined) return [];
-      const { from_state, to_state, type, cause, at, body } = row;
-      return [{ kind, id, version: big(version), from_state, to_state, type, cause, at: date(at), body }];
+      const { from_state, to_state, type, cause, at, body, generation } = row;
+      return [{ kind, id, version: big(version), from_state, to_state, type, cause, at: date(at), body, generation }];
     });
+}
+
+/** As `outdatedQuery` of `placement/leaseRows.ts`. */
+const OUTDATED = (first: string, second: string) =>
+  `(${first} is null or exists (select 1 from kind_version v where (${second}->>v.kind)::int < v.version))`;
+
+function isOutdated({ kind_version }: Tables, versions: Json): boolean {
+  return !isObject(versions) ||
+    kind_version.all().some(({ kind, version }) => Number(versions[kind] ?? version) < version);
 }
 
 const UNPUBLISHED = (condition: (table: "u" | "o", first: number) => string, each: number) => {
   const order = (table: string) => `order by ${table}.partition, ${table}.kind, ${table}.id, ${table}.version`;
-  return `select o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at, o.body from (
+  return `select o.kind, o.id, o.version, o.from_state, o.to_state, o.type, o.cause, o.at, o.body, o.generation from (
     (select partition, kind, id, version from outbox_unpublished u where ${condition("u", 1)} ${order("u")}
       limit $${each + 1}) union (select partition, kind, id, version from outbox o where not published and
       ${condition("o", each + 2)} ${order("o")} limit $${2 * each + 2})) u
@@ -77,7 +86,7 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
   "insert into partition (id) select generate_series(0, $1::int)": {
     run: ({ tables }, [last = 0]) => {
       for (let id = 0; id <= Number(last); id++) {
-        tables.partition.insert({ id, epoch: 0, owner: null, expires: -Infinity, wanted: null });
+        tables.partition.insert({ id, epoch: 0, checked: 0, owner: null, expires: -Infinity, wanted: null });
       }
       return [];
     },
@@ -98,35 +107,39 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
 
   // placement/leaseRows.ts
   [
-    `with me as (insert into worker (id, seen) values ($1, now())
-      on conflict (id) do update set seen = excluded.seen returning suspect is not null as suspect),
-    kept as (update partition p set expires = now() + $2::interval
-      from unnest($3::int[], $4::bigint[]) as x(id, epoch)
-      where p.id = x.id and p.epoch = x.epoch and p.owner = $5 returning p.id, p.wanted),
+    `with me as (insert into worker (id, seen, kinds) values ($1, now(), $2::text::jsonb)
+      on conflict (id) do update set seen = excluded.seen, kinds = excluded.kinds
+      returning suspect is not null as suspect),
+    kept as (update partition p set expires = now() + $3::interval
+      from unnest($4::int[], $5::bigint[]) as x(id, epoch)
+      where p.id = x.id and p.epoch = x.epoch and p.owner = $6 returning p.id, p.wanted),
     others as (select id as worker, suspect is not null as suspect,
-        (select count(*)::int from partition p where p.owner = w.id) as partitions
-      from worker w where seen > now() - $6::interval and id <> $7 and not draining)
-    select (select suspect from me) as suspect, (select json_agg(kept) from kept) as kept,
-      (select json_agg(others) from others) as others,
-      (select count(*)::int from partition where owner = $8) as mine,
-      (select count(*)::int from partition where wanted = $9 and owner is distinct from $10) as called,
+        (select count(*)::int from partition p where p.owner = w.id) as partitions,
+        ${OUTDATED("w.kinds", "w.kinds")} as outdated
+      from worker w where seen > now() - $7::interval and id <> $8 and not draining)
+    select (select suspect from me) as suspect, ${OUTDATED("$9::text::jsonb", "$10::text::jsonb")} as outdated,
+      (select json_agg(kept) from kept) as kept, (select json_agg(others) from others) as others,
+      (select count(*)::int from partition where owner = $11) as mine,
+      (select count(*)::int from partition where wanted = $12 and owner is distinct from $13) as called,
       (select (extract(epoch from min(expires) - now()) * 1000)::float8 from partition
-        where owner <> $11 and expires >= now()) as free_in`
+        where owner <> $14 and expires >= now()) as free_in`
   ]: {
-    run: ({ tables }, [worker = "", ttl = "", ids = [], epochs = []], at) => {
+    run: ({ tables }, [worker = "", kinds = "", ttl = "", ids = [], epochs = []], at) => {
       const partitions = tables.partition.all();
       const others = tables.worker.all()
         .filter(({ id, seen, draining }) => seen > at - milliseconds(ttl) && id !== worker && !draining)
-        .map(({ id, suspect }) => ({
+        .map(({ id, suspect, kinds: versions }) => ({
           worker: id,
           suspect: suspect !== null,
+          outdated: isOutdated(tables, versions),
           partitions: partitions.filter(({ owner }) => owner === id).length,
         }));
       const mine = partitions.filter(({ owner }) => owner === worker).length;
       const called = partitions.filter(({ wanted, owner }) => wanted === worker && owner !== worker).length;
       const later = partitions.filter(({ owner, expires }) => owner !== null && owner !== worker && expires >= at);
+      const outdated = isOutdated(tables, jsonb(kinds));
       const known = tables.worker.get(worker) ?? { id: worker, draining: false, suspect: null };
-      tables.worker.put({ ...known, seen: at });
+      tables.worker.put({ ...known, seen: at, kinds: jsonb(kinds) });
       const kept = ids.flatMap((id, i) => {
         const row = tables.partition.change(
           [id],
@@ -137,6 +150,7 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
       });
       return [{
         suspect: known.suspect !== null,
+        outdated,
         kept: kept.length === 0 ? null : kept,
         others: others.length === 0 ? null : others,
         mine,
@@ -146,18 +160,26 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
     },
   },
   [
-    `update partition p set epoch = p.epoch + 1, owner = $1, expires = now() + $2::interval,
-      wanted = case when p.wanted = $3 then p.wanted end
+    `with taken as (update partition p set epoch = p.epoch + 1, checked = p.epoch + 1, owner = $1,
+      expires = now() + $2::interval, wanted = case when p.wanted = $3 then p.wanted end
     from (select id from partition
-      where (owner is null or expires < now() or owner = $4 or owner = any($5::text[]))
-        and id <> all($6::int[])
-        and case when $7 then wanted = $8
-          else wanted is null or wanted <> all($9::text[]) end
-      order by id limit $10 for update skip locked) free
-    where p.id = free.id returning p.id, p.epoch, p.wanted`
+      where not ${OUTDATED("$4::text::jsonb", "$5::text::jsonb")}
+        and (owner is null or expires < now() or owner = $6 or owner = any($7::text[]))
+        and id <> all($8::int[])
+        and case when $9 then wanted = $10
+          else wanted is null or wanted <> all($11::text[]) end
+      order by id limit $12 for update skip locked) free
+    where p.id = free.id returning p.id, p.epoch, p.wanted),
+      versions as (insert into kind_version as v (kind, version)
+        select key, value::int from jsonb_each_text($13::text::jsonb) where exists (select 1 from taken)
+        on conflict (kind) do update set version = excluded.version where v.version < excluded.version)
+    select id, epoch, wanted from taken`
   ]: {
     run: ({ tables, locks }, parameters, at) => {
-      const [worker = "", ttl = "", , , gone = [], held = [], isWanted, , others = [], most = 0] = parameters;
+      const [worker = "", ttl = "", , kinds = "", , , gone = [], held = [], isWanted, , others = [], most = 0] =
+        parameters;
+      const versions = jsonb(kinds);
+      if (isOutdated(tables, versions)) return [];
       const texts: readonly string[] = others;
       const lost: readonly string[] = gone;
       return sorted(tables.partition.all(), "id").filter(({ id, owner, expires, wanted }) =>
@@ -167,7 +189,12 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
         !locks.isShared(id)
       ).slice(0, most).map((row) => {
         const wanted = row.wanted === worker ? row.wanted : null;
-        const next = { ...row, epoch: row.epoch + 1, owner: worker, expires: at + milliseconds(ttl), wanted };
+        for (const [kind, version] of Object.entries(isObject(versions) ? versions : {})) {
+          const known = tables.kind_version.get(kind)?.version ?? -Infinity;
+          tables.kind_version.put({ kind, version: Math.max(known, Number(version)) });
+        }
+        const epoch = row.epoch + 1;
+        const next = { ...row, epoch, checked: epoch, owner: worker, expires: at + milliseconds(ttl), wanted };
         tables.partition.put(next);
         return { id: row.id, epoch: big(next.epoch), wanted };
       });
@@ -200,9 +227,9 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
 
   // placement/namedLease.ts
   [
-    `with taken as (insert into lease as l (name, epoch, owner, expires)
-      values ($1, 1, $2, now() + $3 * interval '1 ms')
-      on conflict (name) do update set epoch = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
+    `with taken as (insert into lease as l (name, epoch, checked, owner, expires)
+      values ($1, 1, 1, $2, now() + $3 * interval '1 ms')
+      on conflict (name) do update set epoch = l.epoch + 1, checked = l.epoch + 1, owner = excluded.owner, expires = excluded.expires
       where l.owner is null or l.expires < now() or l.epoch = $4
       returning epoch)
     select (select epoch from taken) as taken, l.epoch,
@@ -213,7 +240,7 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
       const before = tables.lease.get(name);
       const isFree = before === undefined || before.owner === null || before.expires < at || before.epoch === gone;
       const epoch = (before?.epoch ?? 0) + 1;
-      if (isFree) tables.lease.put({ name, epoch, owner, expires: at + ttl });
+      if (isFree) tables.lease.put({ name, epoch, checked: epoch, owner, expires: at + ttl });
       return [{
         taken: isFree ? big(epoch) : null,
         epoch: before === undefined ? null : big(before.epoch),
@@ -296,7 +323,7 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
   },
   [
     `select kind, id, partition, n, name, input, attempts from effect f
-    where not done and partition = any($1::int[])
+    where not done and not queued and partition = any($1::int[])
       and next_attempt <= now()
       and not exists (select 1 from actor a where a.kind = f.kind and a.id = f.id and a.paused)
     order by next_attempt limit $2`
@@ -304,7 +331,7 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
     run: (db, [partitions = [], most = 0], at) => {
       const own: readonly number[] = partitions;
       const due = db.tables.effect.all().filter((row) =>
-        !row.done && own.includes(row.partition) && row.next_attempt <= at && !isPaused(db, row)
+        !row.done && !row.queued && own.includes(row.partition) && row.next_attempt <= at && !isPaused(db, row)
       );
       return sorted(due, "next_attempt").slice(0, most)
         .map(({ kind, id, partition, n, name, input, attempts }) => ({
@@ -324,9 +351,11 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
         next_attempt = now() + $3 * interval '1 ms'
       where kind = $4 and id = $5 and n = $6 and not done
         and exists (select 1 from partition where id = $7 and epoch = $8)
-      returning partition)
+      returning kind, id, n, partition),
+      freed as (update effect_queue q set epoch = null from postponed p
+        where q.kind = p.kind and q.id = p.id and q.n = p.n and $9::text is not null)
     insert into effect_failure as f (minute, partition, failures)
-    select floor(extract(epoch from now()) / 60)::int, partition, 1 from postponed where $9::text is not null
+    select floor(extract(epoch from now()) / 60)::int, partition, 1 from postponed where $10::text is not null
     on conflict (minute, partition) do update set failures = f.failures + 1`
   ]: {
     waits: ({ locks }, [, , , kind = "", id = "", n = 0]) => locks.isLocked(rowKey("effect", kind, id, n)),
@@ -339,6 +368,7 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
         next_attempt: at + ms,
       }));
       if (row === undefined || !isFailure) return [];
+      tables.effect_queue.change([kind, id, n], () => true, () => ({ epoch: null }));
       const minute = Math.floor(at / 60_000);
       const failures = tables.effect_failure.get(minute, row.partition)?.failures ?? 0;
       tables.effect_failure.put({ minute, partition: row.partition, failures: failures + 1 });
@@ -365,6 +395,17 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
   ]: {
     run: (db, [partition = 0, kind = "", id = "", most = 0]) =>
       sorted(unread(db, kind, id, partition), "seq").slice(0, most).map(({ seq, event }) => ({ seq: big(seq), event })),
+  },
+
+  // effects/slots.ts
+  "select distinct kind, name, key from effect_queue where partition = any($1::int[])": {
+    run: ({ tables }, [partitions = []]) => {
+      const own: readonly number[] = partitions;
+      const rows = tables.effect_queue.all().filter(({ partition }) => own.includes(partition));
+      return [
+        ...new Map(rows.map(({ kind, name, key }) => [`${kind}\0${name}\0${key}`, { kind, name, key }])).values(),
+      ];
+    },
   },
 
   // inputLog.ts
@@ -414,21 +455,51 @@ const STATEMENTS: { readonly [text: string]: Statement } = {
     },
   },
 
+  // The model has the first generation alone, and no deleted rows.
+  [
+    `select exists(select from event_stream where name = $1 and created = $2)
+      and not (select streams_due from event_generation order by n desc limit 1)
+      and coalesce(
+        (select generation <> $3 or cause <> $4
+            or date_trunc('milliseconds', at) <> $5 from outbox
+          where kind = $6 and id = $7 and version = $8),
+        (select version < $9 from actor where kind = $10 and id = $11),
+        (select created < $12 from outbox order by tx limit 1),
+        (select rows = 0 from outbox_pruned)) as lacks`
+  ]: {
+    run: (
+      { tables },
+      [stream = "", created, generation, cause, time = new Date(0), kind = "", id = "", version = 0],
+    ) => {
+      const row = tables.outbox.get(kind, id, version);
+      const actor = tables.actor.get(kind, id);
+      const oldest = sorted(tables.outbox.all(), "tx")[0];
+      const isOther = row === undefined
+        ? actor === undefined ? oldest === undefined || oldest.created < time.getTime() : actor.version < version
+        : row.generation !== generation || row.cause !== cause || Math.floor(row.at) !== time.getTime();
+      return [{ lacks: tables.event_stream.get(stream)?.created === created && isOther }];
+    },
+  },
+
   // events/publisher.ts
   [
-    `delete from outbox_unpublished o using unnest($1::text[], $2::text[], $3::bigint[]) as x(kind, id, version)
-    where o.kind = x.kind and o.id = x.id and o.version = x.version`
+    `delete from outbox_unpublished o
+    using unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) as x(partition, kind, id, version)
+    where o.partition = x.partition and o.kind = x.kind and o.id = x.id and o.version = x.version`
   ]: {
-    run: ({ tables }, [kinds = [], ids = [], versions = []]) => {
-      kinds.forEach((kind, i) => tables.outbox_unpublished.delete(kind, ids[i] ?? "", Number(versions[i])));
+    run: ({ tables }, [partitions = [], kinds = [], ids = [], versions = []]) => {
+      kinds.forEach((kind, i) =>
+        tables.outbox_unpublished.delete(Number(partitions[i]), kind, ids[i] ?? "", Number(versions[i]))
+      );
       return [];
     },
   },
   [
-    `update outbox o set published = true from unnest($1::text[], $2::text[], $3::bigint[]) as x(kind, id, version)
+    `update outbox o set published = true
+    from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) as x(partition, kind, id, version)
     where o.kind = x.kind and o.id = x.id and o.version = x.version and not published`
   ]: {
-    run: ({ tables }, [kinds = [], ids = [], versions = []]) => {
+    run: ({ tables }, [, kinds = [], ids = [], versions = []]) => {
       kinds.forEach((kind, i) =>
         tables.outbox.change(
           [kind, ids[i] ?? "", Number(versions[i])],

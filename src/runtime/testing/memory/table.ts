@@ -87,14 +87,23 @@ export interface Rows {
     readonly owner: string | null;
     readonly expires: number;
     readonly wanted: string | null;
+    readonly checked: number;
   };
   worker: {
     readonly id: string;
     readonly seen: number;
     readonly draining: boolean;
     readonly suspect: number | null;
+    readonly kinds: Json;
   };
-  lease: { readonly name: string; readonly epoch: number; readonly owner: string | null; readonly expires: number };
+  kind_version: { readonly kind: string; readonly version: number };
+  lease: {
+    readonly name: string;
+    readonly epoch: number;
+    readonly checked: number;
+    readonly owner: string | null;
+    readonly expires: number;
+  };
   actor: OfEntity & {
     readonly partition: number;
     readonly version: number;
@@ -104,6 +113,7 @@ export interface Rows {
     readonly machine_version: number;
     readonly paused: boolean;
     readonly changed: number;
+    readonly since: number;
   };
   command_result: OfEntity & { readonly command: string; readonly result: Json; readonly created: number };
   effect: OfEntity & {
@@ -115,7 +125,19 @@ export interface Rows {
     readonly next_attempt: number;
     readonly error: string | null;
     readonly done: boolean;
+    readonly queued: boolean;
   };
+  effect_queue: OfEntity & {
+    readonly n: number;
+    readonly name: string;
+    readonly key: string;
+    readonly seq: number;
+    readonly partition: number;
+    readonly epoch: number | null;
+    readonly started: number | null;
+    readonly created: number;
+  };
+  actor_attribute: OfEntity & { readonly name: string; readonly text: string | null; readonly number: string | null };
   reminder: OfEntity & {
     readonly name: string;
     readonly n: number;
@@ -135,6 +157,7 @@ export interface Rows {
     readonly created: number;
     readonly tx: number;
     readonly published: boolean;
+    readonly generation: string;
   };
   outbox_unpublished: OfEntity & { readonly version: number; readonly partition: number; readonly created: number };
   actor_snapshot: OfEntity & { readonly version: number; readonly machine_version: number; readonly snapshot: Json };
@@ -162,13 +185,16 @@ export interface Rows {
 export const KEYS: { readonly [Name in keyof Rows]: readonly (keyof Rows[Name] & string)[] } = {
   partition: ["id"],
   worker: ["id"],
+  kind_version: ["kind"],
   lease: ["name"],
   actor: ["kind", "id"],
   command_result: ["kind", "id", "command"],
   effect: ["kind", "id", "n"],
+  effect_queue: ["kind", "id", "n"],
+  actor_attribute: ["kind", "id", "name"],
   reminder: ["kind", "id", "name"],
   outbox: ["kind", "id", "version"],
-  outbox_unpublished: ["kind", "id", "version"],
+  outbox_unpublished: ["partition", "kind", "id", "version"],
   actor_snapshot: ["kind", "id", "version"],
   input_log: ["seq"],
   dead_letter: ["n"],

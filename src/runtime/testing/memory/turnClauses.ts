@@ -3,7 +3,7 @@
  * its parameters, whose columns are the members of its rows. Clauses with `read` run when the statement begins, those
  * with `write` when it ends, all in the order of the statement.
  */
-import type { Json } from "#src/base/json.ts";
+import { isObject, type Json, toJson } from "#src/base/json.ts";
 import type { MemoryDatabase } from "#src/runtime/testing/memory/database.ts";
 import type { Rows } from "#src/runtime/testing/memory/table.ts";
 import { json, jsonb } from "#src/runtime/testing/memory/values.ts";
@@ -27,6 +27,9 @@ export interface Row {
   readonly to_state: string;
   readonly type: string;
   readonly input: string;
+  readonly key: string;
+  readonly text: string | null;
+  readonly number: string | null;
   readonly seq: number;
   readonly source: string;
   readonly error: string;
@@ -60,6 +63,7 @@ export interface TurnStatement {
   good: readonly TurnRow[];
   /** Places of turns that apply nothing, and may be written by the rows as they were when it began. */
   readonly refused: Set<number>;
+  readonly cancelled: { readonly kind: string; readonly id: string; readonly n: number }[];
   /** Places that are changed or created. */
   readonly stored: Set<number>;
   readonly w: Map<number, TurnRow>;
@@ -105,6 +109,33 @@ const readGood: NonNullable<Clause["read"]> = (statement) => {
 const GOOD = "select e.* from e join own on own.id = e.partition and own.epoch = e.epoch";
 const without = (name: string) => `not exists (select 1 from ${name} s where s.place = e.place)`;
 
+const CANCELLED = `update effect f set done = true, error = 'cancelled' from {rows} join w using (place)
+  where f.kind = w.kind and f.id = w.id and f.name = x.name and not f.done
+    and (x.input is null or f.input = x.input::jsonb)`;
+
+/** Cancels the open effects of a name, all or those of an input, except those that the turn ends. */
+const cancel: NonNullable<Clause["write"]> = (statement, rows) => {
+  const { db: { tables: { effect } }, ended } = statement;
+  for (const { x, w } of joined(statement, rows)) {
+    const input = x.input as string | null;
+    const isMeant = ({ n, name, done, input: given }: Rows["effect"]) =>
+      name === x.name && !done && (input === null || canonical(given) === canonical(jsonb(input))) &&
+      !ended.some((one) => one.place === w.place && one.n === n);
+    for (const one of effect.all()) {
+      if (one.kind !== w.kind || one.id !== w.id || !isMeant(one)) continue;
+      effect.put({ ...one, done: true, error: "cancelled" });
+      statement.cancelled.push({ kind: one.kind, id: one.id, n: one.n });
+    }
+  }
+};
+
+/** A value as text in which equal values of `jsonb` are equal. */
+function canonical(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(canonical)}]`;
+  if (!isObject(value)) return toJson(value);
+  return `{${Object.keys(value).sort().map((name) => `${toJson(name)}:${canonical(value[name] ?? null)}`)}}`;
+}
+
 export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = {
   e: {
     sql: "select * from {rows}",
@@ -144,10 +175,10 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
     read: (statement, rows) => void (statement.fired = ofEntities(statement, rows)),
   },
   gone: {
-    sql: `select place, n as effect, null::text as reminder, null::bigint as n from ended where not exists
-        (select 1 from effect f where f.kind = ended.kind and f.id = ended.id and f.n = ended.n and not f.done)
-      union all select place, null, name, n from fired where not exists
-        (select 1 from reminder r where r.kind = fired.kind and r.id = fired.id and r.name = fired.name and r.n = fired.n)`,
+    sql: `select place, n as effect, null::text as reminder, null::bigint as n from ended where
+        (select f.done from effect f where f.kind = ended.kind and f.id = ended.id and f.n = ended.n) is not false
+      union all select place, null, name, n from fired where n is distinct from
+        (select r.n from reminder r where r.kind = fired.kind and r.id = fired.id and r.name = fired.name)`,
     read: ({ db: { tables }, ended, fired, gone }) => {
       for (const { place, kind, id, n } of ended) {
         const isOpen = tables.effect.get(kind, id, n)?.done === false;
@@ -168,6 +199,7 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
   changed: {
     sql: `update actor a set version = g.version, input_seq = g.input_seq, changed = now(),
         snapshot = coalesce(g.snapshot::jsonb, a.snapshot), state = coalesce(g.state, a.state),
+        since = case when coalesce(g.state, a.state) = a.state then a.since else now() end,
         machine_version = case when g.snapshot is null then a.machine_version else g.machine_version end
       from good g where g.was > 0 and g.light = 0 and a.kind = g.kind and a.id = g.id
         and a.version = g.was and a.input_seq = g.seen and not a.paused
@@ -184,6 +216,7 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
             changed: at,
             snapshot: g.snapshot === null ? a.snapshot : jsonb(g.snapshot),
             state: g.state ?? a.state,
+            since: (g.state ?? a.state) === a.state ? a.since : at,
             machine_version: g.snapshot === null ? a.machine_version : g.machine_version,
           }),
         );
@@ -198,7 +231,7 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
     write: ({ db, at, good, stored }) => {
       for (const { kind, id, place, partition, was, version, input_seq, snapshot, state, machine_version } of good) {
         if (was > 0 || version === 0) continue;
-        const row = { kind, id, partition, version, input_seq, machine_version, paused: false, changed: at };
+        const row = { kind, id, partition, version, input_seq, machine_version, paused: false, changed: at, since: at };
         const stateful = { snapshot: jsonb(snapshot ?? "null"), state: state ?? "" };
         if (db.tables.actor.insertNew({ ...row, ...stateful })) stored.add(place);
       }
@@ -229,8 +262,9 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
     },
   },
   answers: {
-    sql: `update command_result r set result = x.result::jsonb from {rows} join w using (place)
-      where r.kind = w.kind and r.id = w.id and r.command = x.command and r.result is null`,
+    sql: `update command_result r set result = x.result::jsonb
+      from (select w.kind, w.id, x.command, x.result from {rows} join w using (place) offset 0) x
+      where r.kind = x.kind and r.id = x.id and r.command = x.command and r.result is null`,
     write: (statement, rows) => {
       for (const { x, w } of joined(statement, rows)) {
         statement.db.tables.command_result.change(
@@ -251,7 +285,17 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
       statement.log = joined(statement, rows).map(({ x, w: { kind, id, partition } }) => {
         const { version, from_state, to_state, type, cause, at } = x;
         const what = { from_state, to_state, type, cause, body: jsonb(x.body), at };
-        db.tables.outbox.insert({ kind, id, partition, version, ...what, created, tx, published: true });
+        db.tables.outbox.insert({
+          kind,
+          id,
+          partition,
+          version,
+          ...what,
+          created,
+          tx,
+          published: true,
+          generation: "",
+        });
         return { kind, id, version, partition, created };
       });
     },
@@ -279,17 +323,79 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
       select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now() from {rows} join w using (place)`,
     write: (statement, rows) => {
       for (const { x: { n, name, input }, w: { kind, id, partition } } of joined(statement, rows)) {
-        const state = { attempts: 0, next_attempt: statement.at, error: null, done: false };
+        const state = { attempts: 0, next_attempt: statement.at, error: null, done: false, queued: false };
         statement.db.tables.effect.insert({ kind, id, n, partition, name, input: jsonb(input), ...state });
       }
     },
   },
+  effects_queued: {
+    sql: `insert into effect (kind, id, n, partition, name, input, next_attempt, queued)
+      select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now(), true from {rows} join w using (place)`,
+    write: (statement, rows) => {
+      for (const { x: { n, name, input }, w: { kind, id, partition } } of joined(statement, rows)) {
+        const state = { attempts: 0, next_attempt: statement.at, error: null, done: false, queued: true };
+        statement.db.tables.effect.insert({ kind, id, n, partition, name, input: jsonb(input), ...state });
+      }
+    },
+  },
+  queue: {
+    sql: `insert into effect_queue (kind, id, n, partition, name, key)
+      select w.kind, w.id, x.n, w.partition, x.name, x.key from {rows} join w using (place) order by place, x.n`,
+    write: (statement, rows) => {
+      const { db, at: created } = statement;
+      for (const { x: { n, name, key }, w: { kind, id, partition } } of joined(statement, rows)) {
+        const place = { seq: db.next("effect_queue"), epoch: null, started: null, created };
+        db.tables.effect_queue.insert({ kind, id, n, partition, name, key, ...place });
+      }
+    },
+  },
   ends: {
-    sql: `update effect f set done = true, error = null from ended x join w using (place)
-      where f.kind = w.kind and f.id = w.id and f.n = x.n`,
+    sql: `update effect f set done = true, error = null from (select x.* from ended x join w using (place) offset 0) x
+      where f.kind = x.kind and f.id = x.id and f.n = x.n`,
     write: (statement) => {
       for (const { x, w } of joined(statement, statement.ended)) {
         statement.db.tables.effect.change([w.kind, w.id, x.n], () => true, () => ({ done: true, error: null }));
+      }
+    },
+  },
+  cancelled: [
+    { sql: `${CANCELLED} returning f.kind, f.id, f.n`, write: cancel },
+    {
+      sql: `${CANCELLED} and not exists (select 1 from ended d where d.place = w.place and d.n = f.n)
+        returning f.kind, f.id, f.n`,
+      write: cancel,
+    },
+  ],
+  ends_queued: {
+    sql: `delete from effect_queue q using (select x.* from ended x join w using (place) offset 0) x
+      where q.kind = x.kind and q.id = x.id and q.n = x.n`,
+    write: (statement) => {
+      const { effect_queue } = statement.db.tables;
+      for (const { x, w } of joined(statement, statement.ended)) effect_queue.delete(w.kind, w.id, x.n);
+    },
+  },
+  cancelled_queued: {
+    sql: "delete from effect_queue q using cancelled c where q.kind = c.kind and q.id = c.id and q.n = c.n",
+    write: ({ db, cancelled }) => {
+      for (const { kind, id, n } of cancelled) db.tables.effect_queue.delete(kind, id, n);
+    },
+  },
+  attributes: {
+    sql: `insert into actor_attribute (kind, id, name, text, number)
+      select w.kind, w.id, x.name, x.text, x.number::numeric from {rows} join w using (place)
+      on conflict (kind, id, name) do update set text = excluded.text, number = excluded.number`,
+    write: (statement, rows) => {
+      for (const { x: { name, text, number }, w: { kind, id } } of joined(statement, rows)) {
+        statement.db.tables.actor_attribute.put({ kind, id, name, text, number });
+      }
+    },
+  },
+  attributes_gone: {
+    sql: `delete from actor_attribute a using {rows} join w using (place)
+      where a.kind = w.kind and a.id = w.id and a.name = x.name`,
+    write: (statement, rows) => {
+      for (const { x, w } of joined(statement, rows)) {
+        statement.db.tables.actor_attribute.delete(w.kind, w.id, x.name);
       }
     },
   },
@@ -306,8 +412,8 @@ export const CLAUSES: { readonly [name: string]: Clause | readonly Clause[] } = 
     },
   },
   forget: {
-    sql:
-      `delete from reminder r using {rows} join w using (place) where r.kind = w.kind and r.id = w.id and r.name = x.name`,
+    sql: `delete from reminder r using (select w.kind, w.id, x.name from {rows} join w using (place) offset 0) x
+      where r.kind = x.kind and r.id = x.id and r.name = x.name`,
     write: (statement, rows) => {
       for (const { x, w } of joined(statement, rows)) statement.db.tables.reminder.delete(w.kind, w.id, x.name);
     },

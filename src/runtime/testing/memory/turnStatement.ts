@@ -132,7 +132,7 @@ export class TurnExecution {
   /** Reads the snapshot, and locks the rows of the partitions. */
   #read(): TurnStatement {
     const { db } = this;
-    const relations = { own: [], c: [], ended: [], fired: [], known: [], gone: [], good: [], log: [] };
+    const relations = { own: [], c: [], ended: [], fired: [], known: [], gone: [], good: [], cancelled: [], log: [] };
     const statement = {
       db,
       at: db.now(),

@@ -1,5 +1,5 @@
 /** The bus of a simulation: messages are delayed, lost, repeated and overtake each other; a stream stores transitions. */
-import { type Json, parseWritten, toJson } from "#src/base/json.ts";
+import { isObject, type Json, parseWritten, toJson } from "#src/base/json.ts";
 import { type Body, type Bus, BusError, type Respond } from "#src/runtime/bus/bus.ts";
 import type { Faults } from "./faults.ts";
 import type { Process, World } from "./world.ts";
@@ -110,6 +110,11 @@ export class SimulatedNats {
 
   /** The reply of JetStream: of its API, or to a message that a stream stores. */
   private answer(subject: string, body: Json, id: string | undefined): Json | undefined {
+    if (subject === "$JS.API.STREAM.MSG.GET.ARBOR_EVENTS") {
+      const message = this.stream[Number(isObject(body) ? body.seq : 0) - 1];
+      if (message === undefined) return { error: { code: 404, err_code: 10_037, description: "no message found" } };
+      return { message: { subject: message.subject, data: btoa(toJson(message.body)) } };
+    }
     const [, call, name] = /^\$JS\.API\.STREAM\.(\w+)\.(\w+)$/.exec(subject) ?? [];
     if (call === "CREATE" || call === "UPDATE") this.configs.set(name!, body);
     if (call !== undefined) {

@@ -71,9 +71,14 @@ export class SimulatedServer {
           // It happens within one task, so that nothing comes between its statements.
           const changes = this.db.begin();
           const now = async (sent: SentStatement) => {
-            const execution = executionOf(this.db, sent);
-            execution.begin();
-            return execution.commit();
+            try {
+              const execution = executionOf(this.db, sent);
+              execution.begin();
+              return execution.commit();
+            } catch (error) {
+              if (!(error instanceof DatabaseError)) this.onFault(error);
+              throw error;
+            }
           };
           work(now).then((result) => {
             changes.keep();

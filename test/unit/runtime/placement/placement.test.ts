@@ -16,14 +16,14 @@ test("a worker takes again what is its own by the rows and it does not know of",
   const store = memoryStore(serverOf(new MemoryDatabase(Date.now)));
   await createPartitions(store, 4);
   const take = (worker: string, most: number) =>
-    takeLeases(store, { worker, leaseMs, most, which: "free", held: [], others: [], gone: [] });
+    takeLeases(store, { worker, leaseMs, kinds: {}, most, which: "free", held: [], others: [], gone: [] });
   // Two workers count two partitions for "b", whose taking was not answered: no other leaves it fewer.
   for (const [worker, most] of [["a", 1], ["c", 1], ["b", 2]] as const) {
-    await renewLeases(store, { worker, leaseMs, held: [] });
+    await renewLeases(store, { worker, leaseMs, kinds: {}, held: [] });
     expect(await take(worker, most)).toHaveLength(most);
   }
   const served = Promise.resolve();
-  const options = { store, bus, worker: "b", partitions: 4, leaseMs, log: silentLog };
+  const options = { store, bus, worker: "b", kinds: {}, partitions: 4, leaseMs, log: silentLog };
   const placement = startPlacement({ ...options, onTaken: () => served, onServed: () => {}, onLeft: () => served });
   await until("b serves both", async () => placement.owned().length === 2);
   await placement.stop();
