@@ -1,6 +1,8 @@
 /** The model of PostgreSQL against a server: the same random statements give the same results and the same tables. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { memberOf } from "#src/base/member.ts";
+import { STREAMS } from "#src/runtime/events/jetStream.ts";
+import { streamRecord } from "#src/runtime/events/streamRecord.ts";
 import { createPartitions } from "#src/runtime/placement/partitions.ts";
 import { MemoryDatabase } from "#src/runtime/testing/memory/database.ts";
 import {
@@ -49,7 +51,11 @@ async function reset(): Promise<void> {
   const since = performance.now();
   db = new MemoryDatabase(() => start + performance.now() - since);
   model = memoryStore(serverOf(db));
-  for (const store of [server, model]) await createPartitions(store, PARTITIONS);
+  for (const store of [server, model]) {
+    await createPartitions(store, PARTITIONS);
+    // A publisher looks for its streams in the background.
+    for (const name of Object.keys(STREAMS)) await streamRecord(store).found(name, "then", false);
+  }
 }
 
 test("random statements have the same results", async () => {

@@ -35,6 +35,9 @@ export class RowLocks {
 }
 
 /** The name of a row in `RowLocks`. */
-export function rowKey(table: "actor" | "effect" | "command_result", ...key: readonly (string | number)[]): string {
+export function rowKey(
+  table: "actor" | "effect" | "command_result" | "input_log",
+  ...key: readonly (string | number)[]
+): string {
   return [table, ...key].join("\0");
 }

@@ -89,7 +89,10 @@ export class TurnExecution {
     const { ended, c } = this.#statement;
     const written = this.#statement.good.filter((turn) => this.#isWritten(turn));
     const places = new Set(written.map(({ place }) => place));
+    const inputs = planOf(this.text).filter(({ name }) => name.startsWith("inputs"))
+      .flatMap(({ relation }) => rowsOf(relation, this.parameters));
     this.#locked = [
+      ...inputs.filter(({ place }) => places.has(place)).map(({ seq }) => rowKey("input_log", seq)),
       ...written.filter(({ light }) => light === 0).map(({ kind, id }) => rowKey("actor", kind, id)),
       ...ended.filter(({ place }) => places.has(place)).map(({ kind, id, n }) => rowKey("effect", kind, id, n)),
       ...c.filter(({ place }) => places.has(place))
@@ -125,7 +128,8 @@ export class TurnExecution {
   #isWritten({ place, kind, id, was, seen, version, light }: TurnRow): boolean {
     if (light === 1 || version === 0) return this.#statement?.refused.has(place) === true;
     const actor = this.db.tables.actor.get(kind, id);
-    if (was === 0) return actor === undefined;
+    // An insertion waits for the change of a row of its key, also where it then does nothing.
+    if (was === 0) return actor === undefined || this.db.locks.isLocked(rowKey("actor", kind, id));
     return actor !== undefined && actor.version === was && actor.input_seq === seen && !actor.paused;
   }
 
