@@ -22,6 +22,8 @@ export interface Spent {
   readonly stages: readonly number[];
   readonly turnsPerStatement: number;
   readonly flushesPerTurn: number;
+  /** PostgreSQL's log, in bytes, with what publishing writes. */
+  readonly walPerTurn: number;
 }
 
 /** Enables PostgreSQL's timing of its flushes. */
@@ -55,6 +57,7 @@ export async function measureStages(cluster: Cluster, load: () => Promise<Loaded
     ],
     turnsPerStatement: turn.count / statement.count,
     flushesPerTurn: flushes / turn.count,
+    walPerTurn: (after.wal - before.wal) / turn.count,
   };
 }
 
@@ -66,8 +69,9 @@ async function look({ edge, workers, store }: Cluster) {
       seconds: all.seconds + one[name].seconds,
     }), { count: 0, seconds: 0 });
   // Backends report once a second: about as much is missing before a load as after it.
-  const [row] = await store.sql<{ flushes: number; ms: number }[]>`
-    select sum(fsyncs)::float8 as flushes, sum(fsync_time)::float8 as ms from pg_stat_io
+  const [row] = await store.sql<{ flushes: number; ms: number; wal: number }[]>`
+    select sum(fsyncs)::float8 as flushes, sum(fsync_time)::float8 as ms, (pg_current_wal_lsn() - '0/0')::float8 as wal
+    from pg_stat_io
     where object = 'wal' and backend_type = 'client backend'`;
   return {
     ask: first.ask,
@@ -76,5 +80,6 @@ async function look({ edge, workers, store }: Cluster) {
     statement: sum("statement"),
     flushes: row!.flushes,
     flushMs: row!.ms,
+    wal: row!.wal,
   };
 }

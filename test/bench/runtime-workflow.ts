@@ -84,7 +84,7 @@ const OTHERS: readonly (readonly [name: string, question: Question])[] = [
 ];
 
 /** Prints what effects, reminders and builds cost over NATS. */
-export async function others({ cluster, ...systems }: Systems, print: Print): Promise<void> {
+export async function effects({ cluster, ...systems }: Systems, print: Print): Promise<void> {
   const [scenario] = scenariosOf({ cluster, ...systems }) as [Scenario];
   const rows: (string | number)[][] = [];
   for (const [name, question] of OTHERS) {

@@ -1,5 +1,5 @@
 /**
- * `deno task bench runtime [--part turns|workflow|timers|restart|stages|transitions|faults|sizes|large|readers]… [--quick]`: the runtime
+ * `deno task bench runtime [--part turns|workflow|effects|timers|restart|stages|transitions|faults|sizes|large|readers]… [--quick]`: the runtime
  * compared with its peers, in one run on one machine: durable turns over NATS and over HTTP, workflows, timers, restarts,
  * transitions at a subscriber, the loss of a worker as seen by clients, memory.
  *
@@ -23,7 +23,7 @@ import { endChildren } from "./runtime-child.ts";
 import { type Cluster, startCluster } from "./runtime-cluster.ts";
 import { measureFaults } from "./runtime-faults.ts";
 import { large } from "./runtime-large.ts";
-import { type Print, ROUND_MS, ROUNDS, scale, type Systems } from "./runtime-measure.ts";
+import { type Print, ROUND_MS, ROUNDS, scale } from "./runtime-measure.ts";
 import { type Peer, startPeers } from "./runtime-peers.ts";
 import { readers } from "./runtime-readers.ts";
 import { restarts } from "./runtime-restart.ts";
@@ -31,31 +31,11 @@ import { measureSizes } from "./runtime-size.ts";
 import { measureStages, STAGES, timeFlushes } from "./runtime-stages.ts";
 import { timers } from "./runtime-timers.ts";
 import { turns } from "./runtime-turns.ts";
-import { others, workflows } from "./runtime-workflow.ts";
+import { effects, workflows } from "./runtime-workflow.ts";
 
-const PARTS = [
-  "turns",
-  "workflow",
-  "timers",
-  "restart",
-  "stages",
-  "transitions",
-  "faults",
-  "sizes",
-  "large",
-  "readers",
-] as const;
-type Part = (typeof PARTS)[number];
 /** The parts that run beside the peers. */
-const BESIDE: Readonly<Partial<Record<Part, (systems: Systems, print: Print) => Promise<void>>>> = {
-  turns,
-  workflow: async (systems, print) => {
-    await workflows(systems, print);
-    await others(systems, print);
-  },
-  timers,
-  restart: restarts,
-};
+const BESIDE = { turns, workflow: workflows, effects, timers, restart: restarts } as const;
+const PARTS = [...Object.keys(BESIDE), "stages", "transitions", "faults", "sizes", "large", "readers"];
 
 const workers = Number(process.env.ARBOR_BENCH_WORKERS ?? 1);
 
@@ -67,7 +47,7 @@ function wantedParts(): (part: string) => boolean {
     options: { part: { type: "string", multiple: true } },
   });
   const chosen = (part ?? PARTS) as readonly string[];
-  const unknown = chosen.filter((one) => !(PARTS as readonly string[]).includes(one));
+  const unknown = chosen.filter((one) => !PARTS.includes(one));
   if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(", ")}; there are ${PARTS.join(", ")}.`);
   return (one) => chosen.includes(one);
 }
@@ -142,6 +122,7 @@ async function stages(cluster: Cluster, print: Print): Promise<void> {
     row("together", (spent) => spent.stages.reduce((a, b) => a + b).toFixed(0)),
     row("turns a statement", (spent) => spent.turnsPerStatement.toFixed(1)),
     row("flushes a turn", (spent) => spent.flushesPerTurn.toFixed(2)),
+    row("bytes of WAL a turn", (spent) => spent.walPerTurn.toFixed(0)),
   ]).forEach((line) => print(line));
 }
 
