@@ -324,10 +324,11 @@ function effects(sql: StatementBuilder, collect: Collect, limited: boolean): voi
       input: ["text", ({ input }) => (input === undefined ? null : toJson(input))],
     },
     (source) =>
-      `update effect f set done = true, error = 'cancelled' from ${source}
-      where f.kind = w.kind and f.id = w.id and f.name = x.name and not f.done
+      `update effect f set done = true, error = 'cancelled'
+      from (select place, w.kind, w.id, x.name, x.input from ${source} offset 0) x
+      where f.kind = x.kind and f.id = x.id and f.name = x.name and not f.done
         and (x.input is null or f.input = x.input::jsonb)
-        ${ended ? "and not exists (select 1 from ended d where d.place = w.place and d.n = f.n)" : ""}
+        ${ended ? "and not exists (select 1 from ended d where d.place = x.place and d.n = f.n)" : ""}
       returning f.kind, f.id, f.n`,
   );
   if (!limited) return;
@@ -423,6 +424,7 @@ function attributes(sql: StatementBuilder, collect: Collect): void {
     rows.filter(isGone),
     name,
     (source) =>
-      `delete from actor_attribute a using ${source} where a.kind = w.kind and a.id = w.id and a.name = x.name`,
+      `delete from actor_attribute a using (select w.kind, w.id, x.name from ${source} offset 0) x
+      where a.kind = x.kind and a.id = x.id and a.name = x.name`,
   );
 }
