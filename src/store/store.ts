@@ -134,7 +134,8 @@ function watchServers(urls: readonly string[]): PrimaryWatch {
 
 /** Makes the settings by statements: a pooler refuses them as parameters of a connection (08P01), or drops them. */
 function settingsStatement(settings: Settings): string {
-  return Object.entries(settings).map(([name, value]) => `set ${name} to '${value}'`).join(";");
+  // unlike with `set`, a value may be a list, as of `search_path`
+  return `select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`).join()}`;
 }
 
 /** A pool of the library that only creates queries, with the options of every connection. */
