@@ -1,8 +1,10 @@
 /**
- * An ordering service: each order is a durable actor. It is placed over HTTP, expires when nobody pays in time, is paid by
- * a payment service exactly once, and survives the end of this process at any point.
+ * An ordering service: each order is a durable actor. It is placed over HTTP, expires unless it is paid in time, is charged
+ * once by a payment service, and survives the end of this process at any point.
  */
+import { realpathSync } from "node:fs";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import {
   defineActor,
   defineEffect,
@@ -14,7 +16,7 @@ import {
 import { assign, setup } from "xstate";
 import { z } from "zod";
 
-const { DATABASE_URL, PAYMENTS_URL = "http://127.0.0.1:9090" } = process.env;
+const { DATABASE_URL, PAYMENTS_URL = "http://127.0.0.1:9090", PORT = "8080", OPERATOR_PORT = "8081" } = process.env;
 const EXPIRES_MS = Number(process.env.EXPIRES_MS ?? 15 * 60_000);
 
 /** What callers may send. */
@@ -31,7 +33,7 @@ const commands = {
 /** What the payment service may answer. */
 const outcomes = {
   CHARGED: z.object({ receipt: z.string() }),
-  DECLINED: z.object({ why: z.string() }),
+  DECLINED: z.object({ reason: z.string() }),
 };
 
 interface Order {
@@ -40,37 +42,29 @@ interface Order {
   cents: number;
   receipt: string | null;
 }
-
 type OrderEvent = EventOf<typeof commands> | EventOf<typeof outcomes> | { type: "EXPIRE" };
 
-/** What an order may do. The machine is pure: it requests replies, reminders and effects as actions. */
+/** What an order may do. The machine is pure: it requests replies, timers and effects as actions. */
 const machine = setup({
   types: machineTypes<Order, OrderEvent>(),
   actions: {
     ...turnActions,
-    place: assign(({ event }) => event.type === "PLACE" ? commands.PLACE.parse(event) : {}),
-    pay: assign(({ event }) => event.type === "CHARGED" ? { receipt: event.receipt } : {}),
+    note: assign(({ event }) => {
+      if (event.type === "PLACE") return commands.PLACE.parse(event);
+      return event.type === "CHARGED" ? { receipt: event.receipt } : {};
+    }),
   },
 }).createMachine({
   context: { customer: "", item: "", cents: 0, receipt: null },
   initial: "new",
   states: {
     new: {
-      on: {
-        PLACE: {
-          target: "placed",
-          actions: ["place", { type: "reply", params: ({ event }) => ({ ok: { cents: event.cents } }) }],
-        },
-      },
+      on: { PLACE: { target: "placed", actions: ["note", { type: "reply", params: { ok: "placed" } }] } },
     },
     placed: {
       entry: {
         type: "remind",
-        params: ({ event }) => ({
-          name: "expiry",
-          at: event.turn.at + EXPIRES_MS,
-          event: { type: "EXPIRE" },
-        }),
+        params: ({ event }) => ({ name: "expiry", at: event.turn.at + EXPIRES_MS, event: { type: "EXPIRE" } }),
       },
       exit: { type: "forget", params: { name: "expiry" } },
       on: {
@@ -79,19 +73,16 @@ const machine = setup({
           actions: [
             {
               type: "effect",
-              params: ({ context, event }) => ({
-                name: "charge",
-                input: { cents: context.cents, source: event.source },
-              }),
+              params: ({ context: { cents }, event: { source } }) => ({ name: "charge", input: { cents, source } }),
             },
             { type: "reply", params: { ok: "paying" } },
           ],
         },
         CANCEL: { target: "cancelled", actions: { type: "reply", params: { ok: "cancelled" } } },
-        EXPIRE: { target: "expired" },
+        EXPIRE: "expired",
       },
     },
-    paying: { on: { CHARGED: { target: "paid", actions: "pay" }, DECLINED: "placed" } },
+    paying: { on: { CHARGED: { target: "paid", actions: "note" }, DECLINED: "placed" } },
     paid: { type: "final" },
     expired: { type: "final" },
     cancelled: { type: "final" },
@@ -108,7 +99,7 @@ const charge = defineEffect({
       body: JSON.stringify(payment),
       signal,
     });
-    if (answer.status === 402) return { type: "DECLINED", why: await answer.text() };
+    if (answer.status === 402) return { type: "DECLINED", reason: await answer.text() };
     if (!answer.ok) throw new Error(`the payment service answered ${answer.status}`); // attempted again
     return { type: "CHARGED", receipt: await answer.text() };
   },
@@ -124,11 +115,14 @@ export const order = defineActor({
   content: { PLACE: commands.PLACE, CHARGED: outcomes.CHARGED },
 });
 
-const runtime = await startRuntime({
-  databaseUrl: DATABASE_URL,
-  actors: [order],
-  http: { port: Number(process.env.PORT ?? 8080) },
-  operators: { port: Number(process.env.OPERATOR_PORT ?? 8081) },
-});
-console.log(`orders at ${runtime.urls.http}/order, operators at ${runtime.urls.operators}`);
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void runtime.stop());
+/** Starts the service, unless a test imports this file. */
+if (realpathSync(process.argv[1] ?? "") === fileURLToPath(import.meta.url)) {
+  const runtime = await startRuntime({
+    databaseUrl: DATABASE_URL,
+    actors: [order],
+    http: { port: Number(PORT) },
+    operators: { port: Number(OPERATOR_PORT) },
+  });
+  console.log(`orders at ${runtime.urls.http}/order, operators at ${runtime.urls.operators}`);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void runtime.stop());
+}

@@ -85,7 +85,7 @@ const DEVNET: Library = {
 const RUNTIME: Library = {
   name: "runtime",
   description: "Durable actors on PostgreSQL: XState machines with effects, timers, HTTP and operator pages",
-  entries: { ".": "runtime.ts" },
+  entries: { ".": "runtime.ts", "./testing": "runtimeTesting.ts" },
   keywords: ["actors", "workflow", "durable execution", "state machine", "xstate", "postgresql"],
   lazy: false,
   peers: RUNTIME_SERVER.peers,
@@ -244,14 +244,20 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
 }
 
 async function packRuntime(declared: ReadonlyMap<string, string>, folder: string, dist: string) {
-  const { name, description, keywords, peers = [] } = RUNTIME;
+  const { name, description, entries, keywords, peers = [] } = RUNTIME;
   const server = path.join(folder, "server");
   const options = { ...common, ...program, minify: false, plugins: [versionOf(VERSION)] };
   const { dependencies, metafile } = await writeServer(root, server, options, RUNTIME_SERVER);
-  writeFileSync(path.join(server, "dist", "index.d.ts"), declared.get(nameOf(name)) ?? "");
+  const files = Object.keys(entries).map((specifier) => [specifier, `server/dist/${fileOf(specifier)}`] as const);
+  for (const [specifier, file] of files) {
+    writeFileSync(path.join(folder, `${file}.d.ts`), declared.get(nameOf(name) + specifier.slice(1)) ?? "");
+  }
   writeLicences(folder, [metafile]);
   const given = optionalPeers(PROGRAM_PACKAGES);
-  return tarball(folder, dist, { ".": loadedBytes(metafile, server, "index.js") }, name, {
+  const sizes = files.map((
+    [specifier, file],
+  ) => [specifier, loadedBytes(metafile, server, path.basename(`${file}.js`))]);
+  return tarball(folder, dist, Object.fromEntries(sizes), name, {
     description,
     keywords,
     dependencies,
@@ -261,7 +267,9 @@ async function packRuntime(declared: ReadonlyMap<string, string>, folder: string
     },
     peerDependenciesMeta: given.peerDependenciesMeta,
     exports: {
-      ".": { types: "./server/dist/index.d.ts", default: "./server/dist/index.js" },
+      ...Object.fromEntries(
+        files.map(([specifier, file]) => [specifier, { types: `./${file}.d.ts`, default: `./${file}.js` }]),
+      ),
       "./package.json": "./package.json",
     },
     files: ["server", "THIRD-PARTY-LICENSES"],

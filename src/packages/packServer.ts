@@ -37,7 +37,7 @@ export const DEVNET_SERVER: ServerPart = {
 
 /** The runtime with the operator service. */
 export const RUNTIME_SERVER: ServerPart = {
-  entries: { index: "src/packages/runtime.ts" },
+  entries: { index: "src/packages/runtime.ts", testing: "src/packages/runtimeTesting.ts" },
   reads: (file) => /^src\/(store|runtime)\/.*\.sql$|^src\/app\/migrations\.txt$/.test(file),
   pages: ["operator"],
   whole: false,

@@ -2,6 +2,7 @@
 export {
   type Actor,
   type ActorDefinition,
+  type AttributeOf,
   type CommandOf,
   type ContextOf,
   defineActor,
@@ -12,8 +13,10 @@ export {
 } from "#src/packages/runtime/actor.ts";
 export { startRuntime } from "#src/packages/runtime/start.ts";
 export {
+  type ActorPage,
   type ActorRoutes,
   type ActorState,
+  type AttributeCondition,
   type CommandOptions,
   type EventOptions,
   type HistoryEntry,
@@ -37,6 +40,7 @@ export {
   type BuildContext,
   defineBuild,
   type EffectContext,
+  type EffectLimit,
   type Event,
   RUNTIME_CODES,
   type RuntimeCode,

@@ -15,7 +15,7 @@ const LONGER = [
   "test/system/devnet/page.test.ts",
   "test/system/node/service.test.ts",
   "test/system/operators/{pages,pause,webhooks}.test.ts",
-  "test/system/packages/devnet.test.ts",
+  "test/system/packages/{devnet,runtime}.test.ts",
   "test/system/runtime/memory.test.ts",
   "test/system/scenarios/{sending,snapshots}.test.ts",
   "test/system/signer/suite.test.ts",

@@ -3,7 +3,7 @@ import type { AnyStateMachine, ContextFrom, EventFrom } from "xstate";
 import { z, type ZodObject, type ZodType } from "zod";
 import type { Json } from "#src/base/json.ts";
 import type { Event } from "#src/base/turn.ts";
-import type { ActorKind, Build, EffectContext, OwnTable, Unfinished } from "#src/runtime/types.ts";
+import type { ActorKind, Build, EffectContext, EffectLimit, OwnTable, Unfinished } from "#src/runtime/types.ts";
 
 /** Schemas of events by their type, which is in capitals (`PLACE`): the members without `type`. */
 export type EventSchemas = { readonly [type: string]: ZodObject };
@@ -47,13 +47,31 @@ export interface ActorDefinition<
   /** Outcomes of effects by type. */
   readonly outcomes?: O & Accepted<M, O>;
   readonly effects?: { readonly [name: string]: EffectOf<EventOf<O>> };
+  /** Limits of effects by their names, over all processes. */
+  readonly limits?: { readonly [effect: string]: EffectLimit };
   readonly builds?: { readonly [name: string]: Build };
+  /** Values by which actors are listed (`Runtime.list`), by name. */
+  readonly attributes?: { readonly [name: string]: AttributeOf<ContextFrom<M>> };
   /** Own tables by the name that the actions `put` and `remove` use. */
   readonly tables?: { readonly [name: string]: OwnTable };
   /** Members of events, by type, that subscribers and operators see; without it only states and causes. */
   readonly content?: EventSchemas;
   /** Converts a stored snapshot of the older version `from` to this version. Without it such an actor is refused. */
   migrate?(snapshot: Json, from: number): Json;
+}
+
+/**
+ * A value by which actors are listed: a pure function of the state after a turn. `undefined` leaves the actor out. Of a text
+ * the first 200 characters count; a time is in milliseconds since 1970.
+ */
+export type AttributeOf<Context> =
+  | { readonly type: "text"; of(view: AttributeView<Context>): string | undefined }
+  | { readonly type: "number"; of(view: AttributeView<Context>): number | bigint | undefined }
+  | { readonly type: "time"; of(view: AttributeView<Context>): number | undefined };
+
+interface AttributeView<Context> {
+  readonly state: string;
+  readonly context: Context;
 }
 
 /** For each schema whose events the machine does not take, a type that says so. */

@@ -45,9 +45,23 @@ const STATUSES = {
 } as const satisfies Record<(typeof RUNTIME_CODES)[number], number>;
 
 const idPlace = { id: z.string().min(1).max(200) };
+const limit = z.coerce.number().int().min(1).max(1_000).default(100);
+/** Parameters of a list that are no attributes. */
+const listQuery = {
+  state: z.string().optional(),
+  prefix: z.string().max(200).optional(),
+  after: z.string().max(1_000).optional(),
+  limit,
+};
+/** The value of an attribute in a query. */
+const attributeValues = {
+  text: z.string().max(200),
+  number: z.string().max(200).regex(/^-?\d+(\.\d+)?$/, "no number"),
+  time: z.union([z.iso.datetime(), z.string().regex(/^\d{1,15}$/)], "no time: ISO 8601, or milliseconds since 1970")
+    .transform((text) => /^\d+$/.test(text) ? text : String(Date.parse(text))),
+};
 const KEY = "idempotency-key";
 const idempotencyKey = z.string().min(1).max(200);
-const limit = z.coerce.number().int().min(1).max(1_000).default(100);
 const state = z.looseObject({
   kind: z.string(),
   id: z.string(),
@@ -127,23 +141,37 @@ function commandOf(key: string | undefined): { commandId?: string } {
 }
 
 /** Adds `GET /<kind>`, `GET /<kind>/{id}` and `GET /<kind>/{id}/history`. */
-function readEndpoints(app: OpenAPIHono, { kind }: Actor, reads: Reads): void {
+function readEndpoints(app: OpenAPIHono, actor: Actor, reads: Reads): void {
+  const { kind } = actor;
   const unknown = () => new HttpFailure(404, "actor_unknown", `There is no ${kind} of this id.`);
+  const attributes = Object.entries(actor.attributes ?? {});
+  const taken = attributes.find(([name]) => name in listQuery);
+  if (taken !== undefined) throw new TypeError(`"${taken[0]}" of "${kind}" is a parameter of lists, not an attribute`);
   endpoint(app, "get", `/${kind}`, {
-    summary: `List actors of the kind ${kind}, by id`,
+    summary: `List actors of the kind ${kind}, by id or by attributes`,
     query: {
-      state: z.string().optional(),
-      prefix: z.string().max(200).optional(),
-      after: z.string().max(200).optional(),
-      limit,
+      ...Object.fromEntries(attributes.map(([name, { type }]) => [name, attributeValues[type].optional()])),
+      ...listQuery,
     },
     answer: z.object({
       actors: z.array(z.looseObject({ id: z.string(), state: z.string() })),
       next: z.string().nullable(),
     }),
   }, async ({ query }) => {
-    const actors = await reads.list(kind, query);
-    return { actors, next: actors.length < query.limit ? null : actors.at(-1)?.id ?? null };
+    const values: Readonly<Record<string, unknown>> = query;
+    const where = attributes.flatMap(([attribute]) => {
+      const equals = values[attribute];
+      return typeof equals === "string" ? [{ attribute, equals }] : [];
+    });
+    try {
+      const { state, prefix, after, limit } = query;
+      const selected = { state, prefix, after, limit, ...(where.length === 0 ? {} : { where }) };
+      const { actors, next = null } = await reads.list(actor, selected);
+      return { actors, next };
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      throw new HttpFailure(400, "bad_request", `The query is invalid: ${error.message}.`);
+    }
   });
   endpoint(app, "get", `/${kind}/:id`, {
     summary: `The state of the ${kind}`,
@@ -151,7 +179,7 @@ function readEndpoints(app: OpenAPIHono, { kind }: Actor, reads: Reads): void {
     answer: state,
     refusals: { 404: "`actor_unknown`" },
   }, async ({ params: { id } }) => {
-    const found = await reads.read({ kind, id });
+    const found = await reads.read(actor, id);
     if (found === undefined) throw unknown();
     const { paused, state, context, version, changed, done } = found;
     return { kind, id, state, context, version, changed, done, paused };
@@ -164,7 +192,7 @@ function readEndpoints(app: OpenAPIHono, { kind }: Actor, reads: Reads): void {
     refusals: { 404: "`actor_unknown`" },
   }, async ({ params: { id }, query: { before, limit } }) => {
     const found = await reads.history({ kind, id }, { limit, ...(before === undefined ? {} : { before }) });
-    if (found.length === 0 && await reads.read({ kind, id }) === undefined) throw unknown();
+    if (found.length === 0 && await reads.read(actor, id) === undefined) throw unknown();
     return { events: found.map(({ event, ...rest }) => ({ ...rest, type: typeOf(event) })) };
   });
 }

@@ -23,7 +23,7 @@ import { advisoryLock } from "#src/store/advisoryLock.ts";
 import { followDatabaseClock, type RunningClock } from "#src/store/clock.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { checkServer, probeWrites } from "#src/store/server.ts";
-import { openStore, type Store } from "#src/store/store.ts";
+import { openStore, type Settings, type Store } from "#src/store/store.ts";
 import type { Actor, ContextOf } from "#src/packages/runtime/actor.ts";
 import { actorApp } from "#src/packages/runtime/http.ts";
 import { runtimeMigrations } from "#src/packages/runtime/migrations.ts";
@@ -152,9 +152,19 @@ async function openDatabase({ options, log, stops, lose }: Starting): Promise<St
     url = postgres.url;
   }
   const settings = { search_path: `"${options.schema ?? "arbor"}", public` };
-  const store = openStore(url, { max: 24, application: "arbor runtime", settings });
+  const store = openAt(url, settings);
   stops.push(() => store.close());
   return store;
+}
+
+/** @throws {RuntimeError} `bad_options` */
+function openAt(url: string, settings: Settings): Store {
+  try {
+    return openStore(url, { max: 24, application: "arbor runtime", settings });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new RuntimeError("bad_options", `The option databaseUrl cannot be used: ${error.message}.`);
+  }
 }
 
 /** Checks the server and applies the schema migrations. @throws {RuntimeError} `database_unusable` */
@@ -167,7 +177,12 @@ async function prepareDatabase({ options, log }: Starting, store: Store): Promis
   for (const warning of checked.value) log.warn(warning);
   const migrations = [...runtimeMigrations, ...options.migrations ?? []];
   const migrated = await migrateWhole(store, migrations, options.schema ?? "arbor");
-  if (!migrated.ok) throw unusable(migrated.error.message);
+  if (!migrated.ok) {
+    const cause = "a later release, or a program with further own tables, has changed it";
+    throw unusable(
+      `The database has schema migrations that this program does not have: ${cause}. ${migrated.error.message}`,
+    );
+  }
 }
 
 /**
@@ -265,10 +280,10 @@ function members(connected: Connected): Omit<Runtime, "urls" | "lost" | "stop"> 
   return {
     ask: ({ kind }, id, command, options) => ask.ask({ kind, id }, command, options),
     build: ({ kind }, id, name, input, options) => ask.build({ kind, id }, name, input, options),
-    read: async <A extends Actor>({ kind }: A, id: string) =>
+    read: async <A extends Actor>(actor: A, id: string) =>
       // the machine wrote the context: its type is that of the machine
-      await reads.read({ kind, id }) as ActorState<ContextOf<A>> | undefined,
-    list: ({ kind }, options) => reads.list(kind, options),
+      await reads.read(actor, id) as ActorState<ContextOf<A>> | undefined,
+    list: (actor, options) => reads.list(actor, options),
     history: ({ kind }, id, options) => reads.history({ kind, id }, options),
     events: (options) => reads.events(options),
     sql: async <Row extends object>(strings: TemplateStringsArray, ...values: readonly SqlValue[]) => [

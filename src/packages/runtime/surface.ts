@@ -84,18 +84,41 @@ export interface ListedActor {
   readonly version: number;
   readonly paused: boolean;
   readonly changed: Date;
+  /** Its attributes by name, in a list by attributes; times in milliseconds since 1970. */
+  readonly attributes?: { readonly [name: string]: string | number | bigint };
 }
 
-/** Selects actors of a kind. */
+/** A condition on an attribute. */
+export interface AttributeCondition {
+  readonly attribute: string;
+  readonly equals?: string | number | bigint | undefined;
+  /** The least value, and the one before which the values end. */
+  readonly from?: string | number | bigint | undefined;
+  readonly before?: string | number | bigint | undefined;
+}
+
+/** Selects actors of a kind: by id, or by attributes where `where` or `order` is given. */
 export interface ListOptions {
   readonly state?: string | undefined;
   readonly paused?: boolean | undefined;
-  /** Beginning of the ids. */
+  /** Beginning of the ids; not in a list by attributes. */
   readonly prefix?: string | undefined;
-  /** The id after which the list begins: the last one of the page before. */
+  /** Conditions that all hold. */
+  readonly where?: readonly AttributeCondition[] | undefined;
+  /** The attribute that orders the list; by default that of the first condition. Equal values are ordered by id. */
+  readonly order?: string | undefined;
+  readonly descending?: boolean | undefined;
+  /** `next` of the page before. */
   readonly after?: string | undefined;
   /** Most actors, 100 by default and 1,000 at most. */
   readonly limit?: number | undefined;
+}
+
+/** A page of a list. */
+export interface ActorPage {
+  readonly actors: readonly ListedActor[];
+  /** Where the next page begins; missing on the last one. */
+  readonly next?: string;
 }
 
 /** An applied event in an actor's history. */
@@ -241,10 +264,10 @@ export interface Runtime {
     input: Json,
     options?: { readonly deadlineMs?: number },
   ): Promise<Result<Json, Failure>>;
-  /** The state of an actor after its last commit; `undefined` where no event was ever applied. */
+  /** The state of an actor after its last commit, migrated where an older version wrote it; `undefined` where no event was ever applied. */
   read<A extends Actor>(actor: A, id: string): Promise<ActorState<ContextOf<A>> | undefined>;
-  /** Actors of a kind, by id. @throws {TypeError} for a bad `limit` */
-  list(actor: Actor, options?: ListOptions): Promise<ListedActor[]>;
+  /** A page of actors of a kind. @throws {TypeError} for a bad `limit` or `after`, and an attribute that the kind has not */
+  list(actor: Actor, options?: ListOptions): Promise<ActorPage>;
   /** The retained events of an actor, newest first: at most `limit` (100 by default) below the version `before`. */
   history(
     actor: Actor,

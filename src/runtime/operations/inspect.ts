@@ -2,6 +2,7 @@
  * Reads of actors for operators: lists by kind and state, one actor in full, its history. Lists use an index, page by
  * page.
  */
+import { z } from "zod";
 import type { Json } from "#src/base/json.ts";
 import {
   attributesIn,
@@ -12,7 +13,7 @@ import {
 import type { TransitionRow } from "#src/runtime/events/transition.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import { stateName } from "#src/runtime/turns/machine.ts";
-import type { EntityRef } from "#src/runtime/types.ts";
+import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
 /** Number of actors of a kind, in total and by state. */
@@ -154,15 +155,27 @@ export interface ActorDetail {
   readonly attributes: AttributeValues;
 }
 
+/** What is read of a snapshot. */
+type Snapshot = { value: Json; context: Json; status: string };
+const json = z.custom<Json>((value) => value !== undefined);
+const snapshotSchema = z.looseObject({ value: json, context: json, status: z.string() });
+
 /** Most effects and reminders of one actor. */
 const MOST = 200;
 
-/** Reads one actor; `undefined` when no event was ever applied to it. */
-export async function inspectActor(store: Store, { kind, id }: EntityRef): Promise<ActorDetail | undefined> {
+/**
+ * Reads one actor; `undefined` when no event was ever applied to it. With `machine` a snapshot of an older version is
+ * shown as this one reads it.
+ */
+export async function inspectActor(
+  store: Store,
+  { kind, id }: EntityRef,
+  machine?: Pick<ActorKind, "version" | "migrate">,
+): Promise<ActorDetail | undefined> {
   const { sql } = store;
   const actor = sql<{
     machine_version: number;
-    snapshot: { value: Json; context: Json; status: string };
+    snapshot: Snapshot;
     version: bigint;
     input_seq: bigint;
     paused: boolean;
@@ -187,7 +200,9 @@ export async function inspectActor(store: Store, { kind, id }: EntityRef): Promi
       where kind = ${kind} and id = ${id} and not done order by n limit ${MOST}`,
   ]);
   if (row === undefined) return undefined;
-  const { value, context, status } = row.snapshot;
+  const { value, context, status } = machine?.migrate !== undefined && row.machine_version < machine.version
+    ? snapshotSchema.parse(machine.migrate(row.snapshot, row.machine_version))
+    : row.snapshot;
   return {
     machineVersion: row.machine_version,
     value,
