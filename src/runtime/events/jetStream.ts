@@ -220,7 +220,10 @@ class StreamWatch {
   /** Throws where the newest transition of the stream is not in the database: the database was restored. */
   async #compare(created: string, seq: number): Promise<void> {
     const { bus, log, record } = this.options;
-    const reply = await bus.request(`$JS.API.STREAM.MSG.GET.${STREAM}`, { seq }, API_MS);
+    const reply = await bus.request(`$JS.API.STREAM.MSG.GET.${STREAM}`, { seq }, API_MS).catch((error) => {
+      // Not allowed to this user, or not answered now: nothing says that the database was restored.
+      log.debug("the newest message of the stream cannot be read", { reason: reason(error) });
+    });
     const data = memberOf(memberOf(reply, "message"), "data");
     // It may be deleted meanwhile.
     if (typeof data !== "string" || !await record.isAhead(STREAM, created, Buffer.from(data, "base64").toString())) {
