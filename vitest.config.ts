@@ -8,6 +8,9 @@ const TOGETHER_FILES = Object.values(TOGETHER).flatMap(({ files }) =>
   files.map((file) => `test/system/${file}.test.ts`)
 );
 
+/** It replaces the clocks and timers of its process, which no other test may use meanwhile: it has a process of its own. */
+const SIMULATION = "test/unit/runtime/simulation.test.ts";
+
 /**
  * `unit` needs nothing but the source and runs on Deno and on Node; `system` starts PostgreSQL, the NATS endpoint and
  * other servers, and runs on Deno. The files of a project share the processes that run them, and so their modules. System
@@ -29,11 +32,21 @@ export default defineConfig({
           // system tests: Vite cannot map errors of the set-up's modules that come from there.
           experimental: { fsModuleCache: true },
           include: ["test/unit/**/*.test.ts"],
+          exclude: [SIMULATION],
           testTimeout: 300_000,
           hookTimeout: 300_000,
           isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "simulation",
+          include: [SIMULATION],
+          testTimeout: 300_000,
+          sequence: { groupOrder: 2 },
         },
       },
       {

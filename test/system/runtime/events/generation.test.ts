@@ -22,6 +22,7 @@ import { addWebhook } from "#src/runtime/webhooks/rows.ts";
 import { memberOf } from "#src/base/member.ts";
 import { until } from "../../../support/base/until.ts";
 import { serveParts } from "../../../support/runtime/operatorParts.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import { openOutbox, type Outbox } from "../../../support/runtime/outbox.ts";
 import { accountMachine } from "../../../support/runtime/account.ts";
 
@@ -31,8 +32,16 @@ beforeEach(async () => {
   return () => outbox.stop();
 });
 
+/** Writes transitions, and waits for the transactions of other tests on this server that were open beside them. */
 const write = async (count: number) => {
   for (let i = 0; i < count; i++) await outbox.write();
+  const { sql } = outbox.store;
+  const { next } = await onlyRow(sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`);
+  await until("the transitions are settled", async () => {
+    const query = sql<{ settled: boolean }[]>`
+      select pg_snapshot_xmin(pg_current_snapshot()) >= ${next}::text::xid8 as settled`;
+    return (await onlyRow(query)).settled;
+  }, 60_000);
 };
 /**
  * Writes transitions an hour ago. Of later ones it is uncertain whether one of this server's other tests had a transaction
