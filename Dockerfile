@@ -32,4 +32,4 @@ ENV ARBOR_FOLDER=/data \
 EXPOSE 3000 8090 10000 8080 3333
 HEALTHCHECK --interval=5s --start-period=60s CMD ["deno", "eval", "Deno.exit((await fetch('http://127.0.0.1:8095/ready')).ok ? 0 : 1)"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["deno", "run", "-A", "src/app/start.ts"]
+ENTRYPOINT ["deno", "run", "-A", "--v8-flags=--heap-growing-percent=30", "src/app/start.ts"]
