@@ -12,7 +12,7 @@ const FAILED = {
   "an outcome was applied twice when the effect ran twice and both waited for one turn": [3525],
   "an outcome was lost when a state refused it that an unanswered turn had made old": [20363],
 };
-const SCHEDULES = cases(200, 10_000);
+const SCHEDULES = cases(200, 100_000);
 /** Schedules of one test. */
 const PART = 1_000;
 
