@@ -10,7 +10,7 @@ export const ONLY_LONG: readonly string[] = [
   "test/system/devnet/{blockfrostOracle,blockfrostScripts,epochs,explorerOracle,greatEpoch,random}.test.ts",
   "test/system/embedded/{accounts,hostile,jetstreamLog}.test.ts",
   "test/system/node/states.test.ts",
-  "test/system/runtime/effects/limitKills.test.ts",
+  "test/system/runtime/effects/{limitKills,limits}.test.ts",
   "test/system/runtime/events/{sequence,transition}.test.ts",
   "test/system/runtime/placement/placement.test.ts",
   "test/system/runtime/{dueAtOnce,load}.test.ts",
