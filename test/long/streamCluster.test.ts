@@ -70,27 +70,6 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
   };
   const range = (to: number) => Array.from({ length: to }, (_, i) => i + 1);
 
-  test("a client of a member that answers nothing changes to another one", async () => {
-    const bus = await connectBus({ url: servers.map(({ url }) => url).join(",") });
-    const reached = () => bus.flush(1_000).then(() => true, () => false);
-    let left = false;
-    for (const server of servers) {
-      server.signal("SIGSTOP");
-      const began = performance.now();
-      try {
-        if (await reached()) continue;
-        left = true;
-        await until("another member answers", reached, 15_000);
-        console.log(`left a silent member after ${Math.round(performance.now() - began)} ms`);
-        break;
-      } finally {
-        server.signal("SIGCONT");
-      }
-    }
-    expect(left).toBe(true);
-    await bus.close();
-  });
-
   test("without a quorum nothing is lost: it waits, and is stored when the servers are back", async () => {
     await write(5);
     await published();
@@ -143,5 +122,27 @@ describe.skipIf(!hasNatsServer())("a cluster of three nats-servers", () => {
     await rebuilt(() => write(5));
     expect(await stored()).toEqual(range(26));
     expect(await readIncompleteStreams(outbox.store)).toEqual([]);
+  });
+
+  // Last: the cluster then gives a new stream fewer replicas for some seconds.
+  test("a client of a member that answers nothing changes to another one", async () => {
+    const bus = await connectBus({ url: servers.map(({ url }) => url).join(",") });
+    const reached = () => bus.flush(1_000).then(() => true, () => false);
+    let left = false;
+    for (const server of servers) {
+      server.signal("SIGSTOP");
+      const began = performance.now();
+      try {
+        if (await reached()) continue;
+        left = true;
+        await until("another member answers", reached, 15_000);
+        console.log(`left a silent member after ${Math.round(performance.now() - began)} ms`);
+        break;
+      } finally {
+        server.signal("SIGCONT");
+      }
+    }
+    expect(left).toBe(true);
+    await bus.close();
   });
 });
