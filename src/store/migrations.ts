@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { onlyOf } from "#src/base/present.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { LOCKS } from "#src/store/advisoryLock.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 /** A schema migration. Its `id` must never change. */
@@ -12,7 +13,6 @@ export interface Migration {
 
 /** Name of a migration's file: the date of its first commit, and its id. */
 const FILE = /\/\d{4}-\d\d-\d\d-([a-z]+(?:-[a-z]+)*-\d+)\.sql$/;
-const LOCK = 4_127_001;
 
 /**
  * Reads a migration from its file, `<date>-<id>.sql`.
@@ -61,7 +61,7 @@ async function locked<T>(
 ): Promise<T> {
   const results: T[] = [];
   await store.sql.begin(async (sql) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`;
+    await sql`select pg_advisory_xact_lock(${LOCKS.migrations})`;
     if (schema !== undefined) await createSchema(sql, schema);
     await sql`create table if not exists migration (id text primary key, applied_at timestamptz not null default now())`;
     const applied = await sql<{ id: string }[]>`select id from migration`;

@@ -11,6 +11,7 @@
  */
 import { onlyOf } from "#src/base/present.ts";
 import type { Position } from "#src/runtime/events/position.ts";
+import { LOCKS } from "#src/store/advisoryLock.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Fragment, Queries, Store } from "#src/store/store.ts";
 
@@ -55,8 +56,6 @@ const IDS_PER_MS = 1_048_576n;
 const OPEN = "120 seconds";
 /** Most transactions that begin while one writes rows. */
 const MOST_OPEN = 2_000_000n;
-/** Serialises the beginnings of generations. */
-const LOCK = 4_127_002;
 
 /** The place in the log of a transaction id of the server. */
 export function placeOf(sql: Queries, id: Fragment): Fragment {
@@ -102,7 +101,7 @@ interface KnownGeneration {
 export async function withGenerations<T>({ sql }: Store, work: (sql: Queries) => Promise<T>): Promise<T> {
   const results: T[] = [];
   await sql.begin(async (sql) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`;
+    await sql`select pg_advisory_xact_lock(${LOCKS.generations})`;
     results.push(await work(sql));
   });
   return onlyOf(results);

@@ -4,6 +4,7 @@
  */
 import { utf8 } from "#src/base/bytes.ts";
 import type { EntityRef } from "#src/runtime/types.ts";
+import { LOCKS } from "#src/store/advisoryLock.ts";
 import type { Store } from "#src/store/store.ts";
 import { onlyRow } from "#src/store/rows.ts";
 
@@ -29,12 +30,10 @@ export function entityKey(entity: EntityRef): string {
   return `${entity.kind}/${entity.id}`;
 }
 
-const LOCK = 4_127_002;
-
 /** Creates the partitions of a new database. Resolves to their number, which an existing database keeps. */
 export async function createPartitions(store: Store, count: number): Promise<number> {
   return await store.sql.begin(async (sql) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`;
+    await sql`select pg_advisory_xact_lock(${LOCKS.partitions})`;
     const known = await onlyRow(sql<{ count: number }[]>`select count(*)::int as count from partition`);
     if (known.count > 0) return known.count;
     await sql`insert into partition (id) select generate_series(0, ${count - 1}::int)`;
