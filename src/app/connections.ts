@@ -31,7 +31,7 @@ import { claimNetwork, readClaim } from "#src/store/network.ts";
 import { checkServer } from "#src/store/server.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
-import { busCheck, databaseCheck } from "#src/app/health.ts";
+import { busCheck, databaseCheck } from "#src/http/checks.ts";
 import { eventStreams } from "#src/app/eventSource.ts";
 import type { NatsFiles } from "#src/app/natsOptions.ts";
 import { connectNetwork } from "#src/app/network.ts";

@@ -24,7 +24,7 @@ import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { CLIENT, PAGES } from "#src/app/pages.ts";
-import { partitionsCheck } from "#src/app/health.ts";
+import { partitionsCheck } from "#src/http/checks.ts";
 import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
 import { type AppContext, listen, tokenBuildOptions, urlOf, WAKE_FOLLOWER } from "#src/app/context.ts";
 import { operatorPort, tokenPort, walletPort, walletUiPort } from "#src/app/ports.ts";

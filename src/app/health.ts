@@ -6,12 +6,9 @@ import { type Check, healthRoutes } from "#src/http/health.ts";
 import { indexLookups } from "#src/operators/http/lookups.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
 import { watchedApp } from "#src/http/service.ts";
-import type { Bus } from "#src/runtime/bus/bus.ts";
-import { countServedPartitions } from "#src/runtime/operations/counts.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
 import type { Failure } from "#src/base/result.ts";
 import type { Worker } from "#src/runtime/worker.ts";
-import { probeWrites } from "#src/store/server.ts";
 import type { Store } from "#src/store/store.ts";
 import { type AppContext, listen, urlOf } from "#src/app/context.ts";
 import { healthPort } from "#src/app/ports.ts";
@@ -21,18 +18,6 @@ const MOST_BEHIND = 10;
 
 const notReady = (why: string): Check => ({ ready: false, why });
 const ready = (says?: string): Check => says === undefined ? { ready: true } : { ready: true, says };
-
-/** Whether the database answers and can be written. */
-export async function databaseCheck(store: Store): Promise<Check> {
-  await probeWrites(store);
-  return ready();
-}
-
-/** Whether the NATS server answers. */
-export async function busCheck(bus: Bus): Promise<Check> {
-  await bus.flush(1_000);
-  return ready();
-}
 
 /** A provider of the network is ready when it gives its tip. */
 export async function tipCheck(port: Pick<ChainPort, "tip">): Promise<Check> {
@@ -63,13 +48,6 @@ export async function followerCheck(
 /** Of several processes with the role, one runs the devnet. */
 export async function devnetCheck(devnet: Devnet): Promise<Check> {
   return devnet.runs() ? ready() : notReady("the devnet does not run in this process");
-}
-
-/** An edge is ready when every partition has an owner. */
-export async function partitionsCheck(store: Store): Promise<Check> {
-  const { all, served } = await countServedPartitions(store);
-  if (all > 0 && served === all) return ready();
-  return notReady(all === 0 ? "no worker has started yet" : `${all - served} of ${all} partitions have no worker`);
 }
 
 /** Listens on the health port, where the options name one. */

@@ -17,7 +17,7 @@ import { fence } from "#src/runtime/placement/namedLease.ts";
 import { announcePresence } from "#src/runtime/placement/presence.ts";
 import { type AppContext, holdProcessLease, listen, StartError, urlOf } from "#src/app/context.ts";
 import { tokenEdgeOptions } from "#src/app/edgeRole.ts";
-import { partitionsCheck } from "#src/app/health.ts";
+import { partitionsCheck } from "#src/http/checks.ts";
 import { signerPorts } from "#src/app/ports.ts";
 
 /** How long a start waits for a wallet's actor: its worker may start later, in another process. In milliseconds. */

@@ -7,6 +7,7 @@ import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
 import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
 import { explainListenError } from "#src/embedded/postgres/ports.ts";
 import { startPostgres } from "#src/embedded/postgres/postgres.ts";
+import { busCheck, databaseCheck, partitionsCheck } from "#src/http/checks.ts";
 import type { Check, Health } from "#src/http/health.ts";
 import { isLoopback } from "#src/http/sites.ts";
 import { serve } from "#src/http/serve.ts";
@@ -15,14 +16,14 @@ import { type Ask, createAsk } from "#src/runtime/bus/ask.ts";
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog, type EventLog } from "#src/runtime/events/eventLog.ts";
-import { countServedPartitions, readWorkers } from "#src/runtime/operations/counts.ts";
+import { readWorkers } from "#src/runtime/operations/counts.ts";
 import { RETENTION_HOURS, startHousekeeper } from "#src/runtime/operations/retention.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { startWorker } from "#src/runtime/worker.ts";
 import { advisoryLock } from "#src/store/advisoryLock.ts";
 import { followDatabaseClock, type RunningClock } from "#src/store/clock.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
-import { checkServer, probeWrites } from "#src/store/server.ts";
+import { checkServer } from "#src/store/server.ts";
 import { openStore, type Settings, type Store } from "#src/store/store.ts";
 import type { Actor, ContextOf } from "#src/packages/runtime/actor.ts";
 import { actorApp } from "#src/packages/runtime/http.ts";
@@ -135,8 +136,8 @@ async function connect(starting: Starting): Promise<Connected> {
   stops.push(async () => ask.close());
   const events = createEventLog({ store, bus, log, contents: contentsOf(options.actors) });
   const checks = new Map<string, () => Promise<Check>>([
-    ["database", () => probeWrites(store).then(() => ({ ready: true }))],
-    ["nats", () => bus.flush(1_000).then(() => ({ ready: true }))],
+    ["database", () => databaseCheck(store)],
+    ["nats", () => busCheck(bus)],
     ["partitions", () => partitionsCheck(store)],
   ]);
   const health = { name, roles: options.worker === false ? ["client"] : ["worker"], since: Date.now(), checks };
@@ -264,14 +265,6 @@ async function listen({ stops }: Starting, app: HttpApp, { port, host = "127.0.0
   } catch (error) {
     throw explainListenError(error, { service: `the service of the option ${option}`, port, option: `${option}.port` });
   }
-}
-
-/** Whether every partition has an owner. */
-async function partitionsCheck(store: Store): Promise<Check> {
-  const { all, served } = await countServedPartitions(store);
-  return all > 0 && served === all
-    ? { ready: true }
-    : { ready: false, why: `${served} of ${all} partitions are served` };
 }
 
 /** What callers use of a runtime. */

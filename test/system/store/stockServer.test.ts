@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { serverAccount } from "#src/embedded/postgres/account.ts";
 import { findBinaries } from "#src/embedded/postgres/binaries.ts";
 import { openLookupStore } from "#src/store/readPool.ts";
-import { databaseCheck } from "#src/app/health.ts";
+import { databaseCheck } from "#src/http/checks.ts";
 import { until } from "../../support/base/until.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { checkServer } from "#src/store/server.ts";
