@@ -101,6 +101,8 @@ function checkOptions({ schema = "arbor", worker, natsUrl, operators, actors }: 
   const bad = (why: string) => new RuntimeError("bad_options", why);
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) throw bad(`"${schema}" is no name of a database schema.`);
   if (worker === false && !natsUrl) throw bad("A process with `worker: false` needs `natsUrl`: others run the actors.");
+  const taken = new Set(["events", "health", "ready", "docs"]);
+  for (const { kind } of actors) if (taken.has(kind)) throw bad(`"${kind}" is a path of the service, not a kind.`);
   if (operators === undefined) return;
   const { host = "127.0.0.1", token } = operators;
   if (token === undefined && !isLoopback(host)) {
@@ -109,8 +111,6 @@ function checkOptions({ schema = "arbor", worker, natsUrl, operators, actors }: 
   if (token !== undefined && token.length < TOKEN_LENGTH) {
     throw bad(`The operators' \`token\` has fewer than ${TOKEN_LENGTH} characters.`);
   }
-  const taken = new Set(["events", "health", "ready", "docs"]);
-  for (const { kind } of actors) if (taken.has(kind)) throw bad(`"${kind}" is a path of the service, not a kind.`);
 }
 
 /** Errors of the parts below as those of this package. */

@@ -124,7 +124,7 @@ statuses.push(await status("/parcel/p1/recall", { method: "POST" }), await statu
 statuses.push((await client.routes().fetch(new Request("http://127.0.0.1/parcel/p1"))).status);
 const code = (error) => error instanceof RuntimeError ? error.code : String(error);
 const errors = [];
-for (const options of [{ worker: false }, { databaseUrl: "5432" }, { schema: "a b" }, { operators: { port: 0, host: "0.0.0.0" } }, { leaseMs: 700, migrations }, {}]) {
+for (const options of [{ worker: false }, { databaseUrl: "5432" }, { schema: "a b" }, { operators: { port: 0, host: "0.0.0.0" } }, { actors: [{ ...parcel, kind: "events" }] }, { leaseMs: 700, migrations }, {}]) {
   errors.push(await startRuntime({ databaseUrl, actors: [order], ...options }).then(() => "none", code));
 }
 errors.push(await client.list(parcel, { where: [{ attribute: "colour" }] }).then(() => "none", (error) => error.message));
@@ -170,6 +170,7 @@ const EXPECTED = {
   weight: 7,
   statuses: [200, 400, 400, 409, 404, 200, 200],
   errors: [
+    "bad_options",
     "bad_options",
     "bad_options",
     "bad_options",
