@@ -53,6 +53,11 @@ const writeOld = async (count: number) => {
 };
 const page = (after: Position = START) => readPage(outbox.store, after, {}, 100);
 const ids = async (after?: Position) => (await page(after)).events.map(({ transition }) => eventId(transition));
+/** What the positions of the log are to the database. */
+const statuses = async () =>
+  await Promise.all(
+    (await page()).events.map(async ({ position }) => (await positionStatus(outbox.store, position)).status),
+  );
 /** Loses the transitions from a version on, as a restore does, and begins a generation. */
 const lose = async (from: number) => {
   await outbox.store.sql`delete from outbox where version >= ${from}`;
@@ -142,20 +147,14 @@ describe("a restored database", () => {
       throw new Error("lost");
     }).catch(() => {});
     await begin();
-    const statuses = await Promise.all(
-      (await page()).events.map(async ({ position }) => (await positionStatus(outbox.store, position)).status),
-    );
-    expect(statuses).toEqual(["known", "known", "restored", "restored"]);
+    expect(await statuses()).toEqual(["known", "known", "restored", "restored"]);
   });
 
   test("on another server keeps the positions that are older than its last two minutes", async () => {
     await writeOld(2);
     await write(2);
     await begin({ sameServer: false });
-    const statuses = await Promise.all(
-      (await page()).events.map(async ({ position }) => (await positionStatus(outbox.store, position)).status),
-    );
-    expect(statuses).toEqual(["known", "known", "restored", "restored"]);
+    expect(await statuses()).toEqual(["known", "known", "restored", "restored"]);
   });
 
   test("moves to the generation what was written since the restore", async () => {
