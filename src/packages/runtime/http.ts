@@ -197,4 +197,6 @@ function readEndpoints(app: OpenAPIHono, actor: Actor, reads: Reads): void {
   });
 }
 
-const typeOf = (event: Json): string => z.looseObject({ type: z.string() }).parse(event).type;
+const storedEvent = z.looseObject({ type: z.string() });
+
+const typeOf = (event: Json): string => storedEvent.parse(event).type;

@@ -139,8 +139,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   })();
 
   return {
-    sweep: async (partitions) =>
-      void await Promise.all([sweep(partitions), options.effects.resumeQueued(partitions, false)]),
+    sweep: async (partitions) => void await Promise.all([sweep(partitions), effects.resumeQueued(partitions, false)]),
     remind,
     stop: async () => {
       stopped.abort();

@@ -282,11 +282,15 @@ function effects(sql: StatementBuilder, collect: Collect, limited: boolean): voi
   } as const;
   const input = { ...n, input: ["text", ({ input }: RequestedEffect) => toJson(input)] } as const;
   const queued = requested.filter(([, { key }]) => key !== undefined);
-  writeRows(sql, "effects", queued.length === 0 ? requested : requested.filter((row) => !queued.includes(row)), input, (
-    source,
-  ) =>
-    `insert into effect (kind, id, n, partition, name, input, next_attempt)
-      select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now() from ${source}`);
+  writeRows(
+    sql,
+    "effects",
+    requested.filter(([, { key }]) => key === undefined),
+    input,
+    (source) =>
+      `insert into effect (kind, id, n, partition, name, input, next_attempt)
+      select w.kind, w.id, x.n, w.partition, x.name, x.input::jsonb, now() from ${source}`,
+  );
   writeRows(
     sql,
     "effects_queued",
