@@ -17,7 +17,7 @@ export interface ClientSettings {
   readonly natsToken: string;
 }
 
-/** What is asked of an entity over NATS. */
+/** A command that is sent to an entity over NATS. */
 export interface Question {
   readonly kind: string;
   readonly event?: Event;

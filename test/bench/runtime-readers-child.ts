@@ -30,7 +30,7 @@ const { url, readers } = settings<ReaderSettings>();
 const { hostname, port, host } = new URL(url);
 const all: Reader[] = [];
 
-/** Opens a stream; resolves when it has told its position. */
+/** Opens a stream; resolves when the server has sent its position. */
 async function open(): Promise<void> {
   const reader: Reader = { ids: [], last: 0 };
   let rest = "";

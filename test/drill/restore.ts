@@ -1,6 +1,6 @@
 /**
  * A restore to a point in time, as a drill: a server with archived WAL is backed up, used, lost, and restored on a second
- * server to a point before its last transitions. A subscriber follows throughout: nothing may be taken for what it is not.
+ * server to a point before its last transitions. A subscriber follows all the time, and may take no event for another one.
  *
  * The server is a new one, or a copy of a given database, which is read only: it is backed up, and its copy runs without
  * workers, so that nothing is sent to a network, to wallets or to webhooks.
@@ -214,7 +214,7 @@ export async function drillRestore({ native, databaseUrl, onStep = () => {} }: D
         },
         { what: "a position from before the point goes on", held: statuses[0] === 200 },
         { what: "a position from after the point is refused (409 restored)", held: statuses[1] === 409 },
-        { what: "the subscriber was told to begin again, once", held: subscriber.restored.length === 1 },
+        { what: "the server told the subscriber once to begin again", held: subscriber.restored.length === 1 },
         { what: "no id named two different events", held: subscriber.confused.length === 0 },
         { what: "the subscriber's state equals the database", held: agrees },
       ],

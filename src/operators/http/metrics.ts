@@ -69,7 +69,7 @@ function setRows([backlog, troubles, index]: Rows): void {
 interface MetricsOptions {
   readonly store: Store;
   readonly log: Log;
-  /** The index of the chain; without it its metrics are \`NaN\`. */
+  /** The index of the chain; without it its metrics are `NaN`. */
   readonly index?: Pick<Lookups, "position">;
 }
 

@@ -34,7 +34,7 @@ export interface ActorDefinition<
   C extends EventSchemas,
   O extends EventSchemas,
 > {
-  /** Name of the kind: lower-case letters, digits and dashes, 64 at most. */
+  /** Name of the kind: at most 64 lower-case letters, digits and dashes. */
   readonly kind: string;
   /** Version of the machine, stored with each snapshot. Raise it with a `migrate` when older snapshots do not fit. */
   readonly version: number;

@@ -38,8 +38,8 @@ export type Verdict =
 
 /**
  * A function that writes a turn, together with others in statements of at most `most` turns. Two statements run at a time
- * where a quarter of that waits: the database works on one while the turns of the other are computed or answered. An entity whose row is locked is written alone until the lock is
- * released.
+ * where a quarter of that waits: the database works on one while the turns of the other are computed or answered. An
+ * entity whose row is locked is written alone until the lock is released.
  */
 export function createWriter(store: Store, most = 128): (turn: TurnWrite) => Promise<Verdict> {
   const locked = new Set<string>();

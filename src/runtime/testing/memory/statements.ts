@@ -5,7 +5,7 @@ import { rowKey } from "#src/runtime/testing/memory/locks.ts";
 import { DatabaseError, type Rows, type Tables } from "#src/runtime/testing/memory/table.ts";
 import { date, flat, jsonb, text } from "#src/runtime/testing/memory/values.ts";
 
-/** A parameter of a statement: its text says what it is. */
+/** A parameter of a statement. The text of the statement decides its type. */
 type Parameter = string & number & boolean & null & Date & readonly (string & number)[];
 
 /** A statement: what it does at a moment, `at` being when it began. */
