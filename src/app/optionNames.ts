@@ -1,5 +1,6 @@
 /** The options of a process by name, and the text that lists them. */
 import { GENESIS_HELP, GENESIS_NAMES } from "#src/app/genesisOptions.ts";
+import { LIBRARY_FLAGS, LIBRARY_HELP, LIBRARY_NAMES } from "#src/app/libraryOptions.ts";
 import { LOG_HELP, LOG_NAMES } from "#src/app/logOptions.ts";
 import { MONITORING_HELP } from "#src/app/monitoringOptions.ts";
 import { HELP_OF_NATS, NAMES_OF_NATS } from "#src/app/natsOptions.ts";
@@ -10,7 +11,17 @@ import { SIGNER_HELP, SIGNER_NAMES } from "#src/app/signerOptions.ts";
 import { TLS_HELP, TLS_NAMES } from "#src/app/tlsOptions.ts";
 
 /** Parts of a devnet that can be left out; its chain and its own HTTP API always run. */
-export const DEVNET_PARTS = ["index", "blockfrost", "admin", "wallet", "socket", "tcp"] as const;
+export const DEVNET_PARTS = [
+  "index",
+  "blockfrost",
+  "ogmios",
+  "kupo",
+  "utxorpc",
+  "admin",
+  "wallet",
+  "socket",
+  "tcp",
+] as const;
 export type DevnetPart = (typeof DEVNET_PARTS)[number];
 export const HELP = `arbor: authenticated facts on Cardano
 
@@ -32,6 +43,7 @@ ${TLS_HELP}
   --indexer-port N     the devnet's Blockfrost API (8080)               ARBOR_INDEXER_PORT
   --devnet-origins O,O additional origins allowed to change the devnet, * for all  ARBOR_DEVNET_ORIGINS
   --node-port N        node socket of the devnet over TCP (3333)        ARBOR_NODE_PORT
+${LIBRARY_HELP}
   --devnet-without P,P parts of the devnet to leave out: ${DEVNET_PARTS.join(", ")} (none)  ARBOR_DEVNET_WITHOUT
   --nats-port N        NATS endpoint (4222)                             ARBOR_NATS_PORT
   --operator-port N    operator service (8091)                          ARBOR_OPERATOR_PORT
@@ -90,6 +102,7 @@ export const NAMES = [
   "indexer-port",
   "devnet-origins",
   "node-port",
+  ...LIBRARY_NAMES,
   "devnet-without",
   "nats-port",
   "operator-port",
@@ -127,11 +140,18 @@ export const NAMES = [
 ] as const;
 export type OptionName = (typeof NAMES)[number];
 /** Options without a value on the command line; in the environment they are true or false. */
-export const FLAGS: readonly OptionName[] = ["mainnet", "tokens-on-mainnet", "in-memory", "past-horizon"];
+export const FLAGS: readonly OptionName[] = [
+  "mainnet",
+  "tokens-on-mainnet",
+  "in-memory",
+  "past-horizon",
+  ...LIBRARY_FLAGS,
+];
 /** Options of a devnet, meaningless for another network. */
 export const DEVNET_NAMES = [
   "socket",
   "node-port",
+  ...LIBRARY_NAMES,
   "devnet-without",
   "mining",
   "block-ms",

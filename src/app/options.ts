@@ -11,6 +11,7 @@ import { TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
 import { readDatabaseUrl } from "#src/store/databaseUrl.ts";
 import { readGenesisOptions } from "#src/app/genesisOptions.ts";
+import { type LibraryOptions, readLibraryServices } from "#src/app/libraryOptions.ts";
 import { readLogOptions } from "#src/app/logOptions.ts";
 import { type Monitoring, readMonitoring } from "#src/app/monitoringOptions.ts";
 import { type NatsFiles, readNatsFiles } from "#src/app/natsOptions.ts";
@@ -46,9 +47,9 @@ const USUAL = ["edge", "worker", "follower", "devnet"] as const;
 const WITHOUT_DEVNET = ["edge", "worker", "follower"] as const;
 
 /** Parts that work only with another one. */
-const DEPENDENT_PARTS: Partial<Record<DevnetPart, DevnetPart>> = { blockfrost: "index" };
+const DEPENDENT_PARTS: Partial<Record<DevnetPart, DevnetPart>> = { blockfrost: "index", kupo: "index" };
 
-export interface Options extends NetworkOptions {
+export interface Options extends NetworkOptions, LibraryOptions {
   /** Folder of the embedded PostgreSQL and of the devnet's files; unused with `inMemory`. */
   readonly folder: string;
   /** Whether the data are in a temporary folder that is removed when the process ends. */
@@ -281,6 +282,7 @@ function readDevnetServices(reader: OptionReader) {
     indexerPort: reader.port("indexer-port", 8080),
     devnetOrigins: reader.list("devnet-origins", originProblem),
     nodePort: reader.port("node-port", 3333),
+    ...readLibraryServices(reader),
     devnetWithout: withoutParts(reader.list("devnet-without", partProblem)),
   };
 }

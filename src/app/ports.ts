@@ -68,6 +68,27 @@ export function nodePort({ host, nodePort: port }: Options): HostPort {
   return { service: "the devnet's node socket over TCP", host, port, option: "--node-port" };
 }
 
+/** The port of the devnet's Ogmios API. */
+export function ogmiosPort({ host, ogmiosPort: port }: Options): HostPort {
+  return { service: "the devnet's Ogmios API", host, port, option: "--ogmios-port" };
+}
+
+/** The port of the devnet's Kupo API. */
+export function kupoPort({ host, kupoPort: port }: Options): HostPort {
+  return { service: "the devnet's Kupo API", host, port, option: "--kupo-port" };
+}
+
+/** The port of the devnet's UTxO RPC. */
+export function utxorpcPort({ host, utxorpcPort: port }: Options): HostPort {
+  return { service: "the devnet's UTxO RPC", host, port, option: "--utxorpc-port" };
+}
+
+/** The port of the devnet's MCP server, at loopback; undefined where it is off. */
+export function mcpPort({ mcpPort: port }: Options): HostPort | undefined {
+  if (port === undefined) return undefined;
+  return { service: "the devnet's MCP server", host: "127.0.0.1", port, option: "--mcp-port" };
+}
+
 /** The ports that a process will listen on. */
 function portsOf(options: Options): HostPort[] {
   const { roles, natsUrl, devnetWithout } = options;
@@ -79,6 +100,10 @@ function portsOf(options: Options): HostPort[] {
         devnetPort(options),
         devnetWithout.has("blockfrost") ? undefined : indexerPort(options),
         devnetWithout.has("tcp") ? undefined : nodePort(options),
+        devnetWithout.has("ogmios") ? undefined : ogmiosPort(options),
+        devnetWithout.has("kupo") ? undefined : kupoPort(options),
+        devnetWithout.has("utxorpc") ? undefined : utxorpcPort(options),
+        mcpPort(options),
       ]
       : []),
     ...(roles.has("edge")

@@ -61,6 +61,11 @@ function environmentOf({ infra, env, blockMs, mining, roles }: ArborOptions): Re
     ARBOR_DEVNET_PORT: "0",
     ARBOR_INDEXER_PORT: "0",
     ARBOR_NODE_PORT: "0",
+    ARBOR_OGMIOS_PORT: "0",
+    ARBOR_KUPO_PORT: "0",
+    ARBOR_UTXORPC_PORT: "0",
+    // most tests use none of the services for libraries
+    ARBOR_DEVNET_WITHOUT: "ogmios,kupo,utxorpc",
     ARBOR_OPERATOR_PORT: "0",
     ARBOR_MINING: mining ?? (blockMs === 0 ? "manual" : "interval"),
     ARBOR_BLOCK_MS: String(blockMs ?? 150),

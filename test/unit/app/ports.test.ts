@@ -14,9 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => taken.forEach((server) => server.close()));
 
-const FREE = ["token", "wallet", "operator", "devnet", "indexer", "node", "nats"].flatMap((
-  name,
-) => [`--${name}-port`, "0"]);
+const FREE = ["token", "wallet", "operator", "devnet", "indexer", "node", "ogmios", "kupo", "utxorpc", "nats"]
+  .flatMap((name) => [`--${name}-port`, "0"]);
 
 function options(...args: string[]): Options {
   const read = readOptions([...FREE, ...args], {});
@@ -54,7 +53,11 @@ test("a taken port is reported under the option that was typed", async () => {
 
 test("the ports of what does not run need not be free", async () => {
   const port = `${listeningPort(taken[0]!)}`;
-  expect(await problem("--node-port", port, "--devnet-without", "tcp")).toBeUndefined();
+  for (const [service, part] of [["node", "tcp"], ["ogmios", "ogmios"], ["kupo", "kupo"], ["utxorpc", "utxorpc"]]) {
+    expect(await problem(`--${service}-port`, port)).toContain(`--${service}-port`);
+    expect(await problem(`--${service}-port`, port, "--devnet-without", part!)).toBeUndefined();
+  }
+  expect(await problem("--mcp-port", port)).toContain("--mcp-port");
   expect(await problem("--node-port", port, "--devnet-port", port, "--roles", "edge")).toBeUndefined();
   expect(await problem("--token-port", port, "--roles", "devnet")).toBeUndefined();
   expect(await problem("--nats-port", port, "--nats-url", "nats://127.0.0.1:1")).toBeUndefined();
@@ -65,11 +68,11 @@ test("the ports of what does not run need not be free", async () => {
 test("parts of a devnet are left out with those that depend on them", () => {
   expect([...options().devnetWithout]).toEqual([]);
   expect([...options("--devnet-without", "tcp, wallet").devnetWithout]).toEqual(["wallet", "tcp"]);
-  expect([...options("--devnet-without", "index").devnetWithout]).toEqual(["index", "blockfrost"]);
+  expect([...options("--devnet-without", "index").devnetWithout]).toEqual(["index", "blockfrost", "kupo"]);
   expect([...options("--devnet-without", DEVNET_PARTS.join(",")).devnetWithout]).toEqual(DEVNET_PARTS);
-  expect(readOptions(["--devnet-without", "kupo"], {})).toMatchObject({
+  expect(readOptions(["--devnet-without", "bursa"], {})).toMatchObject({
     ok: false,
-    error: { message: expect.stringContaining("kupo is not a part of the devnet") },
+    error: { message: expect.stringContaining("bursa is not a part of the devnet") },
   });
   expect(readOptions(["--provider", "node", "--node-socket", "/n", "--devnet-without", "tcp"], {})).toMatchObject({
     ok: false,
