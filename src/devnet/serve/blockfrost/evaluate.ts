@@ -11,13 +11,14 @@ import { reason } from "#src/base/log.ts";
 import { readTransaction } from "#src/cardano/conway/transaction.ts";
 import { compareRefs, type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { MAX_SIZE_FACTOR } from "#src/devnet/blocks/submission.ts";
-import { readAdditionalUtxos } from "#src/devnet/serve/blockfrost/additionalUtxos.ts";
 import { badRequest, blockfrostFailure } from "#src/devnet/serve/blockfrost/failures.ts";
-import { type EvaluationAnswer, ogmiosAnswer, type OgmiosVersion } from "#src/devnet/serve/blockfrost/ogmios.ts";
+import { ogmiosAnswer } from "#src/devnet/serve/blockfrost/ogmios.ts";
 import { type Operation, post } from "#src/devnet/serve/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
 import { done, MAX_BODY, requireType } from "#src/devnet/serve/blockfrost/submit.ts";
 import { readBytes, readJson } from "#src/http/json.ts";
+import type { EvaluationAnswer } from "#src/ogmios/evaluation.ts";
+import { readAdditionalUtxos } from "#src/ogmios/outputs.ts";
 
 /** The operations that evaluate scripts. */
 export function evaluateOperations(service: BlockfrostService): Operation[] {
@@ -36,7 +37,7 @@ export function evaluateOperations(service: BlockfrostService): Operation[] {
       });
       if (!isObject(body) || typeof body.cbor !== "string") throw badRequest("body must have required property 'cbor'");
       const additional = readAdditionalUtxos(additionalOf(body));
-      if (!additional.ok) throw badRequest(additional.error.message);
+      if (!additional.ok) throw badRequest(`body/additionalUtxoSet ${additional.error.message}`);
       const answer = await evaluate(service, textBytes(body.cbor), additional.value);
       return ogmiosAnswer(answer, versionOf(req.query("version")));
     }),
@@ -48,7 +49,7 @@ function additionalOf(body: { readonly [name: string]: Json }): Json {
   return body.additionalUtxoSet ?? body.additionalUtxo ?? [];
 }
 
-function versionOf(text: string | undefined): OgmiosVersion {
+function versionOf(text: string | undefined): 5 | 6 {
   return text === "6" ? 6 : 5;
 }
 
