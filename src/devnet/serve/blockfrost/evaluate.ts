@@ -2,20 +2,17 @@
  * `POST /utils/txs/evaluate` and `…/evaluate/utxos`: the execution units that a transaction needs, in the forms of Ogmios,
  * which Blockfrost passes on.
  *
- * Outputs are those of the tip, those that transactions of the mempool create (also those that they spend), and the
- * additional ones of the request. As with Blockfrost, what is wrong with the transaction is an answer with status 200.
+ * As with Blockfrost, what is wrong with the transaction is an answer with status 200.
  */
 import { fromHex, fromUtf8, isHex } from "#src/base/bytes.ts";
 import { isObject, type Json } from "#src/base/json.ts";
-import { reason } from "#src/base/log.ts";
-import { readTransaction } from "#src/cardano/conway/transaction.ts";
-import { compareRefs, type Output, type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
-import { MAX_SIZE_FACTOR } from "#src/devnet/blocks/submission.ts";
+import type { Utxo } from "#src/cardano/output.ts";
 import { badRequest, blockfrostFailure } from "#src/devnet/serve/blockfrost/failures.ts";
 import { ogmiosAnswer } from "#src/devnet/serve/blockfrost/ogmios.ts";
 import { type Operation, post } from "#src/devnet/serve/blockfrost/operation.ts";
 import type { BlockfrostService } from "#src/devnet/serve/blockfrost/service.ts";
 import { done, MAX_BODY, requireType } from "#src/devnet/serve/blockfrost/submit.ts";
+import { evaluateTransaction } from "#src/devnet/serve/evaluation.ts";
 import { readBytes, readJson } from "#src/http/json.ts";
 import type { EvaluationAnswer } from "#src/ogmios/evaluation.ts";
 import { readAdditionalUtxos } from "#src/ogmios/outputs.ts";
@@ -64,58 +61,12 @@ function textBytes(text: string): Uint8Array | undefined {
 }
 
 async function evaluate(
-  { devnet, measure, log }: BlockfrostService,
+  service: BlockfrostService,
   transaction: Uint8Array | undefined,
   additional: readonly Utxo[],
 ): Promise<EvaluationAnswer> {
   if (!transaction) return { kind: "not_text" };
-  const { maxTxSize } = devnet.genesis.parameters;
-  if (transaction.length > MAX_SIZE_FACTOR * maxTxSize) {
-    const message = `The transaction has ${transaction.length} bytes; the maximum size is ${maxTxSize}.`;
-    return { kind: "undecodable", message };
-  }
-  const read = readTransaction(transaction);
-  if (!read.ok) return { kind: "undecodable", message: read.error.message };
-  const { inputs, references, collateral } = read.value.body;
-  const pending = new Map<string, Output>(
-    devnet.mempool().flatMap(({ applied }) => applied.created.map(({ ref, output }) => [refKey(ref), output])),
-  );
-  const ledger = await devnet.query(({ utxo, parameters }) => {
-    const known = (ref: OutRef) => utxo.get(ref) ?? pending.get(refKey(ref));
-    const needed = [...inputs, ...references, ...collateral];
-    return {
-      parameters,
-      utxos: needed.flatMap((ref) => {
-        const output = known(ref);
-        return output ? [{ ref, output }] : [];
-      }),
-      overlap: additional.filter(({ ref, output }) => contradicts(known(ref), output)).map(({ ref }) => ref),
-    };
-  });
-  if (!ledger) throw blockfrostFailure(503, "The devnet is not running in this process; try again.");
-  const { parameters, utxos, overlap } = ledger;
-  if (overlap.length > 0) return { kind: "overlap", refs: overlap.sort(compareRefs) };
-  const measured = await measure({
-    transaction,
-    // of two outputs with one reference the later counts: what is on the chain is complete
-    utxos: [...additional, ...utxos],
-    parameters,
-    slots: devnet.network.slots,
-    horizon: devnet.horizon(),
-  }).catch((error) => {
-    log.warn("a transaction was not evaluated", { reason: reason(error) });
-    throw blockfrostFailure(503, "The scripts could not be evaluated now; try again.");
-  });
-  return measured.ok ? { kind: "measured", redeemers: measured.redeemers } : measured;
-}
-
-/**
- * Whether an additional output has another address or value than the known one. Data and scripts are not compared: clients leave
- * them out.
- */
-function contradicts(known: Output | undefined, { address, value }: Output): boolean {
-  if (!known) return false;
-  const { lovelace, assets } = known.value;
-  return address !== known.address || value.lovelace !== lovelace || value.assets.size !== assets.size ||
-    [...assets].some(([unit, quantity]) => value.assets.get(unit) !== quantity);
+  const evaluated = await evaluateTransaction(service, transaction, additional);
+  if (evaluated.kind === "unavailable") throw blockfrostFailure(503, evaluated.message);
+  return evaluated;
 }
