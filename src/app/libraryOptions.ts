@@ -1,6 +1,4 @@
 /** The devnet's services for libraries and tools, as options: Ogmios, Kupo, UTxO RPC, and MCP. */
-import type { OptionReader } from "#src/app/optionReader.ts";
-
 export const LIBRARY_NAMES = [
   "ogmios-port",
   "ogmios-version",
@@ -10,6 +8,8 @@ export const LIBRARY_NAMES = [
   "utxorpc-integers",
   "mcp-port",
 ] as const;
+
+type OptionName = (typeof LIBRARY_NAMES)[number];
 
 export const LIBRARY_FLAGS = ["ogmios-include-cbor", "utxorpc-integers"] as const;
 
@@ -37,18 +37,24 @@ export interface LibraryOptions {
   readonly mcpPort?: number;
 }
 
+interface OptionReaders {
+  readonly text: (name: OptionName) => string | undefined;
+  readonly flag: (name: OptionName) => boolean;
+  readonly port: (name: OptionName, usual: number) => number;
+  readonly problem: (sentence: string) => void;
+}
+
 /** Reads the options of the services for libraries. */
-export function readLibraryServices(reader: OptionReader): LibraryOptions {
-  const { text, flag, problem } = reader;
+export function readLibraryServices({ text, flag, port, problem }: OptionReaders): LibraryOptions {
   const version = text("ogmios-version") ?? "6";
   if (version !== "6" && version !== "7") problem("--ogmios-version must be 6 or 7");
   return {
-    ogmiosPort: reader.port("ogmios-port", 1337),
+    ogmiosPort: port("ogmios-port", 1337),
     ogmiosVersion: version === "7" ? 7 : 6,
     ogmiosIncludeCbor: flag("ogmios-include-cbor"),
-    kupoPort: reader.port("kupo-port", 1442),
-    utxorpcPort: reader.port("utxorpc-port", 50_051),
+    kupoPort: port("kupo-port", 1442),
+    utxorpcPort: port("utxorpc-port", 50_051),
     utxorpcIntegers: flag("utxorpc-integers"),
-    ...(text("mcp-port") === undefined ? {} : { mcpPort: reader.port("mcp-port", 0) }),
+    ...(text("mcp-port") === undefined ? {} : { mcpPort: port("mcp-port", 0) }),
   };
 }

@@ -282,7 +282,12 @@ function readDevnetServices(reader: OptionReader) {
     indexerPort: reader.port("indexer-port", 8080),
     devnetOrigins: reader.list("devnet-origins", originProblem),
     nodePort: reader.port("node-port", 3333),
-    ...readLibraryServices(reader),
+    ...readLibraryServices({
+      text: reader.text,
+      flag: reader.flag,
+      port: (name, usual) => reader.port(name, usual),
+      problem: reader.problem,
+    }),
     devnetWithout: withoutParts(reader.list("devnet-without", partProblem)),
   };
 }
