@@ -1,10 +1,23 @@
 /** Messages that Ogmios 7.0 wrote, with random content, and the schemas that they keep. */
 import { Ajv, type ValidateFunction } from "ajv";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { vectors } from "../base/vectors.ts";
 
 const read = (file: string) => readFileSync(vectors(`ogmios/${file}`), "utf8");
+
+/** The directories of messages, each with the property of the schema that they keep. */
+export const directories: readonly (readonly [directory: string, property: string])[] = readdirSync(vectors("ogmios"))
+  .flatMap((file) => file.endsWith(".jsonl") ? [file.slice(0, -".jsonl".length)] : [])
+  .map((name) => [name, propertyOf(name)]);
+
+function propertyOf(directory: string): string {
+  // queries' directories hold answers
+  const [name = ""] = directory.split("_");
+  return /^Query/.test(name)
+    ? `${name}Response`
+    : name.replace(/(Acquire|Release)(LedgerState|Mempool)Request$/, "$1$2");
+}
 
 /** The messages of a directory of Ogmios' test vectors, with exact integers. Directories that begin with Query hold answers. */
 export function golden(directory: string): Json[] {
@@ -36,6 +49,11 @@ export function schemaFault(name: string, message: unknown): string | undefined 
 
 function schemaOf(file: string): object {
   const { $schema: _, ...schema } = JSON.parse(read(file));
+  const { Value, RewardTransfer, ProjectedRewards } = schema.definitions;
+  // as published these forbid what every message of Ogmios has
+  if (Value) Value.propertyNames.pattern = "^(ada|[0-9a-f]{56})$";
+  if (RewardTransfer) RewardTransfer.propertyNames.pattern = "^([0-9a-f]{56}|stake(_test)?1[0-9a-z]+)$";
+  if (ProjectedRewards) ProjectedRewards.additionalProperties.propertyNames.pattern = "^pool1[0-9a-z]+$";
   return { ...schema, $id: file };
 }
 

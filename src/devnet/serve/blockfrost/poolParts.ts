@@ -1,7 +1,8 @@
 /** Parts of a pool's registration, as Blockfrost shows them. */
-import { fromHex } from "#src/base/bytes.ts";
+
 import { isObject, type Json, parseJson } from "#src/base/json.ts";
 import type { Relay } from "#src/cardano/certificates.ts";
+import { ipv4Text, ipv6Text } from "#src/cardano/ipAddress.ts";
 import type { Genesis } from "#src/devnet/genesis/genesis.ts";
 
 /** The text that a pool's metadata hash is of; undefined: the devnet does not serve it. */
@@ -31,8 +32,8 @@ export function relayDocument(relay: Relay) {
     case "address":
       return {
         ...none,
-        ipv4: relay.ipv4 === undefined ? null : fromHex(relay.ipv4).join("."),
-        ipv6: relay.ipv6 === undefined ? null : textOfIpv6(relay.ipv6),
+        ipv4: relay.ipv4 === undefined ? null : ipv4Text(relay.ipv4),
+        ipv6: relay.ipv6 === undefined ? null : ipv6Text(relay.ipv6),
         port: relay.port ?? 0,
       };
     case "host":
@@ -40,14 +41,4 @@ export function relayDocument(relay: Relay) {
     case "service":
       return { ...none, dns_srv: relay.name };
   }
-}
-
-/** An IPv6 address out of a certificate: four words of 32 bits, each with its lowest byte first. */
-function textOfIpv6(hex: string): string {
-  const groups = (hex.match(/.{8}/g) ?? []).flatMap((word) => {
-    const [a, b, c, d] = word.match(/../g) ?? [];
-    return [`${d}${c}`, `${b}${a}`];
-  });
-  // the parser of URLs writes the shortest form
-  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
