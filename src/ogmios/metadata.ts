@@ -1,10 +1,12 @@
 /**
- * Metadata in Ogmios' JSON: each label has plain JSON where the value has such a form, or its CBOR. Byte strings, maps whose keys are neither
- * integers nor texts or come twice, and values that are nested too deeply have none.
+ * Metadata in Ogmios' JSON: each label has plain JSON where the value has such a form, or its CBOR. Byte strings, empty maps, maps whose keys are
+ * neither integers nor texts or come twice, and values that are nested too deeply have none.
  */
 import { toHex } from "#src/base/bytes.ts";
 import { type Json, jsonInteger } from "#src/base/json.ts";
 import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
+import { metadataJson } from "#src/cardano/metadata/json.ts";
+import { decodeMetadata } from "#src/cardano/metadata/metadatum.ts";
 import { major, Walk } from "#src/cardano/walk.ts";
 import {
   bytesOf,
@@ -20,14 +22,27 @@ import {
 /** Depth to which a value has a JSON form: JSON is written and read by recursion. */
 const DEEPEST = 100;
 
-/** The labels of metadata, each with the CBOR of its value. `withCbor` adds that CBOR to those that have a JSON form. */
-export function labelsJson(metadata: ReadonlyMap<bigint, Uint8Array>, withCbor: boolean): JsonObject {
+/** How metadata is written: with the CBOR of values that have a JSON form too; with values that state their type. */
+interface LabelsForm {
+  readonly cbor?: boolean | undefined;
+  readonly detailedMetadata?: boolean | undefined;
+}
+
+/** The labels of metadata, each with the CBOR of its value. */
+export function labelsJson(
+  metadata: ReadonlyMap<bigint, Uint8Array>,
+  { cbor: withCbor, detailedMetadata }: LabelsForm = {},
+): JsonObject {
   const labels: { [label: string]: Json } = {};
   for (const [label, cbor] of metadata) {
-    const json = metadatumJson(new Walk(cbor), 0);
+    const json = detailedMetadata ? detailedJson(label, cbor) : metadatumJson(new Walk(cbor), 0);
     labels[`${label}`] = json === undefined ? { cbor: toHex(cbor) } : withCbor ? { cbor: toHex(cbor), json } : { json };
   }
   return labels;
+}
+
+function detailedJson(label: bigint, cbor: Uint8Array): Json | undefined {
+  return metadataJson(decodeMetadata(encode(new Map([[label, new Encoded(cbor)]]))))[`${label}`];
 }
 
 /** The plain JSON of a value, which the walk may leave unread if it has none. */
@@ -58,6 +73,7 @@ function metadatumJson(walk: Walk, depth: number): Json | undefined {
         if (one === undefined) return undefined;
         members.set(key, one);
       }
+      if (members.size === 0) return undefined;
       // a key may be `__proto__`
       return Object.fromEntries(members);
     }

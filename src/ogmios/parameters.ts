@@ -6,7 +6,6 @@ import type { ParameterChanges, ParameterValue } from "#src/cardano/conway/param
 import type { DrepThresholds, PoolThresholds, Ratio } from "#src/cardano/parameters.ts";
 import { major, type Walk } from "#src/cardano/walk.ts";
 import { amountOf, integerOf, isGiven, type JsonObject, listOf, objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
-import { readLanguage } from "#src/ogmios/scripts.ts";
 import { adaJson, ratioText, readAda, readRatio, readUnits, unitsJson } from "#src/ogmios/values.ts";
 
 /** How the value of a parameter is written and read. */
@@ -174,11 +173,13 @@ export function costModelsJson(models: Iterable<readonly [language: number, cost
   );
 }
 
-/** The inverse of `costModelsJson`; languages that are not known here are left out. @throws OgmiosFormError */
+/** The inverse of `costModelsJson`. @throws OgmiosFormError */
 export function readCostModels(json: Json | undefined): [language: number, costs: readonly bigint[]][] {
-  return Object.entries(objectOf(json, "the cost models")).filter(([name]) => /^plutus:v[123]$/.test(name)).map((
-    [name, costs],
-  ) => [readLanguage(name) - 1, listOf(costs, "costs").map((cost) => integerOf(cost, "a cost"))]);
+  return Object.entries(objectOf(json, "the cost models")).map(([name, costs]) => {
+    const [, language] = /^plutus:v([1-9])$/.exec(name) ?? [];
+    if (language === undefined) throw new OgmiosFormError(`${name.slice(0, 40)} is no language of scripts`);
+    return [Number(language) - 1, listOf(costs, "costs").map((cost) => integerOf(cost, "a cost"))];
+  });
 }
 
 /** Shares of the stake of pools that actions need. */

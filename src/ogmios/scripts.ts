@@ -19,7 +19,7 @@ export function languageText(language: 1 | 2 | 3): string {
 }
 
 /** The inverse of `languageText`. @throws OgmiosFormError */
-export function readLanguage(json: Json | undefined): 1 | 2 | 3 {
+function readLanguage(json: Json | undefined): 1 | 2 | 3 {
   const found = ([1, 2, 3] as const).find((language) => LANGUAGES[language] === json);
   if (found === undefined) throw new OgmiosFormError(`${String(json).slice(0, 40)} is no language of scripts`);
   return found;

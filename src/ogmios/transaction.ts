@@ -32,6 +32,8 @@ export interface TransactionForm {
   readonly version: OgmiosVersion;
   /** Whether transactions, native scripts and metadata have their CBOR too (`--include-cbor`). */
   readonly cbor?: boolean | undefined;
+  /** Whether values of metadata state their type (`--metadata-detailed-schema`). */
+  readonly detailedMetadata?: boolean | undefined;
 }
 
 /** First era whose transactions state whether they are valid. */
@@ -51,13 +53,13 @@ export function transactionJson(transaction: ScannedTransaction, form: Transacti
   if (transaction.body[0] === undefined || transaction.body[0] >> 5 === major.array) {
     Object.assign(json, byronMembers(transaction, form.version));
   } else {
-    if (form.version === 6) {
+    if (form.version === 6 || era === ALONZO) {
       json.outputs = [];
       json.validityInterval = {};
     }
     const auxiliaryHash = addBody(transaction.body, json, withCbor);
     const scripts = new Scripts(withCbor);
-    if (transaction.auxiliaryData) addAuxiliary(transaction.auxiliaryData, auxiliaryHash, json, scripts, withCbor);
+    if (transaction.auxiliaryData) addAuxiliary(transaction.auxiliaryData, auxiliaryHash, json, scripts, form);
     addWitnesses(transaction.witnesses, json, scripts);
     if (scripts.found) json.scripts = scripts.found;
   }
@@ -225,10 +227,10 @@ function addAuxiliary(
   hash: string | undefined,
   json: Members,
   scripts: Scripts,
-  withCbor: boolean,
+  form: TransactionForm,
 ): void {
   const { metadata, native, plutus } = readAuxiliaryData(bytes);
-  json.metadata = { hash: hash ?? hash256(bytes), labels: labelsJson(metadata, withCbor) as Json };
+  json.metadata = { hash: hash ?? hash256(bytes), labels: labelsJson(metadata, form) as Json };
   const hashes = [
     ...native.map((script) => scripts.native(script)),
     ...plutus.map(({ language, bytes }) => scripts.plutus(language, bytes)),
