@@ -35,10 +35,15 @@ export class MempoolReader {
   }
 
   /** Reads an added transaction, unless the caller knows it. */
-  async read(hash: string, cbor: Uint8Array): Promise<void> {
+  read(hash: string, cbor: Uint8Array): Promise<void> {
+    return this.readBy(hash, () => readMempoolTransaction(cbor));
+  }
+
+  /** As `read`, for a transaction that is not given as CBOR; `work` is undefined where it cannot be read. */
+  async readBy(hash: string, work: () => MempoolTransaction | undefined): Promise<void> {
     await this.#pace.step();
     if (this.known.has(hash)) return;
-    const transaction = readMempoolTransaction(cbor);
+    const transaction = work();
     if (transaction) this.#transactions.push(transaction);
   }
 

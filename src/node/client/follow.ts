@@ -11,6 +11,7 @@ import { connectNode, type ConnectOptions } from "#src/node/client/connection.ts
 import type { NodeAddress } from "#src/node/transport/dial.ts";
 import { isTransient, NodeError, type NodeFailure } from "#src/node/errors.ts";
 import type { SyncStep } from "#src/node/client/chainSync.ts";
+import { readHeader } from "#src/node/client/header.ts";
 import { RecentPoints } from "#src/node/client/recentPoints.ts";
 
 /** Options of a connection, and of reconnecting. */
@@ -43,7 +44,7 @@ export async function* followNode(
   points: readonly Point[],
   signal: AbortSignal,
 ): AsyncGenerator<SyncStep, void, void> {
-  const recent = new RecentPoints(points);
+  const recent = new RecentPoints(points, readHeader);
   const { firstWaitMs = 250, longestWaitMs = 30_000, attempts = Infinity, onState } = options;
   let failures = 0;
   /** The point of the last step; undefined before the first. */
@@ -63,7 +64,8 @@ export async function* followNode(
           first = false;
           failures = 0;
           if (same) continue;
-          recent.record(step);
+          if (step.type === "forward") recent.add(step.block);
+          else recent.rollBack(step.point);
           started = true;
           yield step;
         }
