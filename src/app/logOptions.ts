@@ -26,7 +26,7 @@ export const TRACERS = {
   "pools-engine": ["pools"],
   "pools-db": ["pools-db"],
   "ntp-client": ["ntp"],
-  network: ["follower", "mempool", "node", "blockfrost", "yaci"],
+  network: ["follower", "mempool", "node", "ogmios", "blockfrost", "yaci"],
 } as const;
 type Tracer = keyof typeof TRACERS;
 export const TRACER_NAMES = Object.keys(TRACERS) as Tracer[];

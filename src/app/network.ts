@@ -1,4 +1,4 @@
-/** The network that a process works with: a devnet of this deployment, a node, a Blockfrost service or a Yaci Store. */
+/** The network that a process works with: a devnet of this deployment, a node, an Ogmios server, a Blockfrost service or a Yaci Store. */
 import { sleep } from "#src/base/clock.ts";
 import { reason } from "#src/base/log.ts";
 import { guaranteesLine } from "#src/chain/provider/guarantees.ts";
@@ -11,6 +11,7 @@ import { connectBlockfrost, connectYaci } from "#src/app/blockfrostNetwork.ts";
 import { type AppContext, type Connected, type StartContext, StartError } from "#src/app/context.ts";
 import { tipCheck } from "#src/app/health.ts";
 import { checkNetwork } from "#src/app/networkCheck.ts";
+import { connectOgmios } from "#src/app/ogmiosNetwork.ts";
 import type { Options } from "#src/app/options.ts";
 
 /** What a port to the network needs. */
@@ -22,13 +23,15 @@ export type NetworkContext = StartContext & Pick<AppContext, "store" | "bus">;
  * answers.
  */
 export async function connectNetwork(context: NetworkContext): Promise<Connected<ChainPort>> {
-  const { options: { nodeSocket, blockfrost, yaci }, store, bus, log, health } = context;
+  const { options: { nodeSocket, blockfrost, yaci, ogmios }, store, bus, log, health } = context;
   const [provider, { port, reached }] = nodeSocket !== undefined
     ? ["node", await connectNode(context, nodeSocket)] as const
     : blockfrost
     ? ["blockfrost", await connectBlockfrost(context, blockfrost)] as const
     : yaci
     ? ["yaci", await connectYaci(context, yaci)] as const
+    : ogmios
+    ? ["ogmios", await connectOgmios(context, ogmios)] as const
     : ["devnet", { port: devnetPort({ store, bus, log }), reached: true }] as const;
   // the devnet's answers are exact; /health lists them
   if (provider !== "devnet") context.progress(guaranteesLine(`The provider "${provider}"`, port.guarantees));
@@ -41,9 +44,9 @@ export async function connectNetwork(context: NetworkContext): Promise<Connected
 
 /** Whether the network is the devnet of this deployment. */
 export function isDevnet(
-  { nodeSocket, blockfrost, yaci }: Pick<Options, "nodeSocket" | "blockfrost" | "yaci">,
+  { nodeSocket, blockfrost, yaci, ogmios }: Pick<Options, "nodeSocket" | "blockfrost" | "yaci" | "ogmios">,
 ): boolean {
-  return nodeSocket === undefined && blockfrost === undefined && yaci === undefined;
+  return nodeSocket === undefined && blockfrost === undefined && yaci === undefined && ogmios === undefined;
 }
 
 /** Milliseconds between two reads of the protocol version where no build reads it: a network changes it with an epoch. */

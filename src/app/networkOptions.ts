@@ -13,7 +13,8 @@ export const NETWORK_NAMES = ["mainnet", "testnet", "network-magic"] as const;
 type OptionName = (typeof NETWORK_NAMES)[number];
 
 /** Their part of the help text. */
-export const NETWORK_HELP = `  --mainnet            mainnet; requires --provider node, blockfrost or yaci  ARBOR_MAINNET
+export const NETWORK_HELP =
+  `  --mainnet            mainnet; requires --provider node, ogmios, blockfrost or yaci  ARBOR_MAINNET
   --testnet FILE       test network by its Byron genesis file           ARBOR_TESTNET
   --network-magic N    network by its magic: 1 preprod, 2 preview, 764824073 mainnet (42)  ARBOR_NETWORK_MAGIC`;
 
@@ -68,10 +69,10 @@ export function readNetwork({ text, flag, number, isArgument, devnet, problem }:
   }
   const networkMagic = first?.magic ?? DEVNET_MAGIC;
   if (devnet && networkMagic === MAINNET_MAGIC) {
-    problem("mainnet requires --provider node, blockfrost or yaci: a devnet is never mainnet");
+    problem("mainnet requires --provider node, ogmios, blockfrost or yaci: a devnet is never mainnet");
   }
   if (devnet && byron !== undefined) {
-    problem("--testnet requires --provider node, blockfrost or yaci: a devnet has a genesis of its own");
+    problem("--testnet requires --provider node, ogmios, blockfrost or yaci: a devnet has a genesis of its own");
   }
   return { networkMagic, ...(byron && { genesisStart: byron.start, genesisHash: byron.hash }) };
 }

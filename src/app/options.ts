@@ -25,7 +25,12 @@ import {
   type OptionReader,
 } from "#src/app/optionReader.ts";
 import { type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
-import { type BlockfrostOptions, readProvider, type YaciOptions } from "#src/app/providerOptions.ts";
+import {
+  type BlockfrostOptions,
+  type OgmiosOptions,
+  readProvider,
+  type YaciOptions,
+} from "#src/app/providerOptions.ts";
 import { readSigners, type Signers } from "#src/app/signerOptions.ts";
 import { readTlsFiles } from "#src/app/tlsOptions.ts";
 import type { TlsFiles } from "#src/embedded/postgres/tlsFiles.ts";
@@ -120,6 +125,8 @@ export interface Options extends NetworkOptions, LibraryOptions {
   readonly blockfrost?: BlockfrostOptions;
   /** Yaci Store through which the network is reached. */
   readonly yaci?: YaciOptions;
+  /** Ogmios server through which the network is reached. */
+  readonly ogmios?: OgmiosOptions;
   /** Whether the token service works on mainnet too. */
   readonly tokensOnMainnet: boolean;
   /** Path of the devnet's node socket; under the folder where undefined. */

@@ -1,6 +1,7 @@
-/** The network as options: the deployment's own devnet, a node, a Blockfrost service, or a Yaci Store. */
+/** The network as options: the deployment's own devnet, a node, an Ogmios server, a Blockfrost service, or a Yaci Store. */
 import { readFileSync } from "node:fs";
 import { reason } from "#src/base/log.ts";
+import type { Point } from "#src/cardano/block.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { publicNetworkGenesis } from "#src/chain/provider/yaci/genesis.ts";
 import { isLoopback } from "#src/http/sites.ts";
@@ -14,18 +15,24 @@ export const PROVIDER_NAMES = [
   "yaci-url",
   "yaci-admin-url",
   "yaci-from",
+  "ogmios-url",
+  "kupo-url",
+  "ogmios-from",
 ] as const;
 type OptionName = (typeof PROVIDER_NAMES)[number];
 
 export const PROVIDER_HELP =
-  `  --provider P         network provider: devnet, node, blockfrost or yaci (devnet)  ARBOR_PROVIDER
+  `  --provider P         network provider: devnet, node, ogmios, blockfrost or yaci (devnet)  ARBOR_PROVIDER
   --node-socket PATH   socket of the node, with --provider node         ARBOR_NODE_SOCKET
   --blockfrost-url URL Blockfrost service, with --provider blockfrost (the official one for magic 1, 2 and mainnet)  ARBOR_BLOCKFROST_URL
   --blockfrost-project-file PATH  file with the project id, instead of BLOCKFROST_PROJECT_ID  ARBOR_BLOCKFROST_PROJECT_FILE
   --blockfrost-from HASH  hash of the block at which a new index starts (first block)  ARBOR_BLOCKFROST_FROM
   --yaci-url URL       Yaci Store's own API, with --provider yaci       ARBOR_YACI_URL
   --yaci-admin-url URL admin host of Yaci DevKit, for networks other than mainnet, preprod and preview  ARBOR_YACI_ADMIN_URL
-  --yaci-from HASH     hash of the block at which a new index starts (first block)  ARBOR_YACI_FROM`;
+  --yaci-from HASH     hash of the block at which a new index starts (first block)  ARBOR_YACI_FROM
+  --ogmios-url URL     WebSocket of Ogmios, with --provider ogmios      ARBOR_OGMIOS_URL
+  --kupo-url URL       Kupo beside it, for outputs by address (the node reads its whole set)  ARBOR_KUPO_URL
+  --ogmios-from SLOT.HASH  block after which a new index starts (origin)  ARBOR_OGMIOS_FROM`;
 
 /** A Blockfrost service. */
 export interface BlockfrostOptions {
@@ -45,14 +52,25 @@ export interface YaciOptions {
   readonly from?: string;
 }
 
+/** An Ogmios server. */
+export interface OgmiosOptions {
+  readonly url: string;
+  readonly kupoUrl?: string;
+  /** The block after which a new index begins. */
+  readonly from?: Point;
+}
+
 /** The network; the deployment's own devnet where none is set. */
 export interface ProviderOptions {
   readonly nodeSocket?: string;
   readonly blockfrost?: BlockfrostOptions;
   readonly yaci?: YaciOptions;
+  readonly ogmios?: OgmiosOptions;
 }
 
-const PROVIDERS = ["devnet", "node", "blockfrost", "yaci"];
+const PROVIDERS = ["devnet", "node", "ogmios", "blockfrost", "yaci"];
+/** Options whose names begin otherwise than their provider's. */
+const OWNERS: Partial<Record<OptionName, string>> = { "kupo-url": "ogmios" };
 /** Blockfrost's own services, by magic. */
 const SERVICES: Readonly<Record<number, string>> = {
   [MAINNET_MAGIC]: "https://cardano-mainnet.blockfrost.io/api/v0",
@@ -77,7 +95,7 @@ export function readProvider(provider: string, readers: OptionReaders): Provider
     return {};
   }
   for (const name of PROVIDER_NAMES) {
-    const owner = PROVIDERS.find((one) => name.startsWith(`${one}-`)) ?? provider;
+    const owner = OWNERS[name] ?? PROVIDERS.find((one) => name.startsWith(`${one}-`)) ?? provider;
     if (text(name) !== undefined && owner !== provider) problem(`--${name} requires --provider ${owner}`);
   }
   if (provider === "devnet") return {};
@@ -86,6 +104,7 @@ export function readProvider(provider: string, readers: OptionReaders): Provider
   }
   if (provider === "blockfrost") return readBlockfrost(readers);
   if (provider === "yaci") return readYaci(readers);
+  if (provider === "ogmios") return readOgmios(readers);
   const nodeSocket = text("node-socket");
   if (nodeSocket !== undefined) return { nodeSocket };
   problem("--provider node requires --node-socket PATH");
@@ -144,6 +163,31 @@ function readYaci(readers: OptionReaders): ProviderOptions {
   };
 }
 
+function readOgmios({ text, problem }: OptionReaders): ProviderOptions {
+  const url = text("ogmios-url");
+  const kupoUrl = text("kupo-url");
+  const from = text("ogmios-from");
+  if (url === undefined) {
+    problem("--provider ogmios requires --ogmios-url URL");
+    return {};
+  }
+  if (!urlOf(url, /^wss?:$/)) problem("--ogmios-url must be a URL like ws://127.0.0.1:1337, without secrets");
+  if (kupoUrl !== undefined && !urlOf(kupoUrl)) {
+    problem("--kupo-url must be a URL like http://127.0.0.1:1442, without secrets");
+  }
+  const [, slot, hash] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(from ?? "") ?? [];
+  if (from !== undefined && hash === undefined) {
+    problem("--ogmios-from must be a slot, a dot and a block hash of 64 hexadecimal digits");
+  }
+  return {
+    ogmios: {
+      url,
+      ...(kupoUrl === undefined ? {} : { kupoUrl }),
+      ...(hash === undefined ? {} : { from: { slot: Number(slot), hash } }),
+    },
+  };
+}
+
 function readFrom(name: "blockfrost-from" | "yaci-from", { text, problem }: OptionReaders): string | undefined {
   const from = text(name);
   if (from !== undefined && !/^[0-9a-f]{64}$/.test(from)) {
@@ -153,9 +197,9 @@ function readFrom(name: "blockfrost-from" | "yaci-from", { text, problem }: Opti
 }
 
 /** A URL of a service, without a secret in it; undefined for any other text. */
-function urlOf(text: string): URL | undefined {
+function urlOf(text: string, scheme = /^https?:$/): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search ? url : undefined;
+  return url && scheme.test(url.protocol) && !url.username && !url.password && !url.search ? url : undefined;
 }
 
 /**

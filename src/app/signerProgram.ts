@@ -9,7 +9,7 @@ export const SIGNER_PROGRAM_HELP = `Signing service of one wallet, for developme
   --seed FILE             file with the wallet's mnemonic, words separated by spaces (required)
   -g, --generate          write a new mnemonic to the file at every start: another wallet, the old words are lost
   --port N                port of the service (3000)
-  --provider P            devnet: in this process; yaci, node, blockfrost: an outside network (devnet)
+  --provider P            devnet: in this process; yaci, node, ogmios, blockfrost: an outside network (devnet)
   --yaci-store-host URL   Yaci Store, with --provider yaci
   --yaci-admin-host URL   admin host of Yaci DevKit, whose faucet pays top-ups
   --database-path DIR     folder of the data, of which each port has its own (.arbor-signer)

@@ -93,7 +93,7 @@ describe("the network", () => {
   it("of a devnet is never mainnet, and has a genesis of its own", () => {
     for (const args of [["--mainnet"], ["--network-magic", String(MAINNET_MAGIC)]]) {
       expect(refused(args)).toBe(
-        "mainnet requires --provider node, blockfrost or yaci: a devnet is never mainnet.",
+        "mainnet requires --provider node, ogmios, blockfrost or yaci: a devnet is never mainnet.",
       );
       expect(refused([...args, "--roles", "devnet"])).toMatch(/never mainnet/);
     }

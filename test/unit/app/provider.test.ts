@@ -101,6 +101,32 @@ test("the project id comes from a file or the environment, and is never printed"
   }
 });
 
+/** The Ogmios server of some options, or the error. */
+function ogmios(...args: readonly string[]) {
+  const options = readOptions(["--provider", "ogmios", ...args], {});
+  if (!options.ok) return options.error.message;
+  return options.value === "help" ? "help" : options.value.ogmios;
+}
+
+test("an Ogmios server is a WebSocket, with Kupo beside it", () => {
+  const url = ["--ogmios-url", "ws://127.0.0.1:1337"];
+  const hash = "ab".repeat(32);
+  expect(ogmios(...url)).toEqual({ url: "ws://127.0.0.1:1337" });
+  expect(ogmios("--ogmios-url", "wss://far.example/x", "--kupo-url", "http://k:1442", "--ogmios-from", `72.${hash}`))
+    .toEqual({ url: "wss://far.example/x", kupoUrl: "http://k:1442", from: { slot: 72, hash } });
+  expect(ogmios()).toMatch(/requires --ogmios-url URL/);
+  for (const wrong of ["ogmios", "http://127.0.0.1:1337", "ws://me:secret@x", "ws://x?key=1"]) {
+    expect(ogmios("--ogmios-url", wrong)).toMatch(/must be a URL like ws:/);
+  }
+  expect(ogmios(...url, "--kupo-url", "ws://k")).toMatch(/--kupo-url must be a URL like/);
+  for (const wrong of ["72", hash, `x.${hash}`, "72.ab", `-1.${hash}`]) {
+    expect(ogmios(...url, `--ogmios-from=${wrong}`)).toMatch(/must be a slot, a dot and a block hash/);
+  }
+  expect(read(["--kupo-url", "http://k"])).toMatch(/--kupo-url requires --provider ogmios/);
+  expect(read([...url])).toMatch(/--ogmios-url requires --provider ogmios/);
+  expect(ogmios(...url, "--roles", "devnet")).toMatch(/the role devnet requires/);
+});
+
 test("the trust in a provider's answers is described in one line", () => {
   expect(guaranteesLine("It", [
     { query: "pools", holds: "not at all" },
@@ -111,7 +137,7 @@ test("the trust in a provider's answers is described in one line", () => {
 });
 
 test("the help lists each option", () => {
-  for (const name of ["provider", "node-socket", "network-magic", "socket", "blockfrost-project-file"]) {
+  for (const name of ["provider", "node-socket", "network-magic", "socket", "blockfrost-project-file", "kupo-url"]) {
     expect(HELP).toContain(`--${name} `);
   }
 });
