@@ -13,8 +13,7 @@ type OptionName = (typeof LIBRARY_NAMES)[number];
 
 export const LIBRARY_FLAGS = ["ogmios-include-cbor", "utxorpc-integers"] as const;
 
-export const LIBRARY_HELP =
-  `  --ogmios-port N      Ogmios' API of the devnet (1337)                 ARBOR_OGMIOS_PORT
+export const LIBRARY_HELP = `  --ogmios-port N      Ogmios' API of the devnet (1337)                 ARBOR_OGMIOS_PORT
   --ogmios-version N   shapes of its messages: 6 for 6.14, 7 for 7.0 (6)  ARBOR_OGMIOS_VERSION
   --ogmios-include-cbor  transactions in its blocks have their CBOR     ARBOR_OGMIOS_INCLUDE_CBOR
   --kupo-port N        Kupo's API of the devnet (1442)                  ARBOR_KUPO_PORT
