@@ -90,9 +90,9 @@ export function readValue(json: Json | undefined): Value {
   return { lovelace: amountOf(objectOf(ada, "ada").lovelace, "lovelace"), assets: readAssets(assets, amountOf) };
 }
 
-/** A size in bytes. */
+/** A size in bytes; a node's failures may have a negative one, which the schema has not. */
 export function sizeJson(bytes: number): { bytes: number } {
-  return { bytes };
+  return { bytes: Math.max(0, bytes) };
 }
 
 /** The inverse of `sizeJson`. @throws OgmiosFormError */
