@@ -58,25 +58,54 @@ interface RewardUpdate {
   readonly pot: bigint;
 }
 
-/** Reckons the rewards of an epoch. */
-export function* rewardUpdate(sources: RewardSources): Steps<RewardUpdate> {
-  const { parameters, terms, reserves, stake, blocks, fees } = sources;
+/** What all pools that made blocks share. */
+interface RewardPot {
+  /** Lovelace that comes out of the reserves (`deltaR1`). */
+  readonly expansion: bigint;
+  /** Lovelace that the treasury gets of it and the fees (`deltaT1`). */
+  readonly treasury: bigint;
+  /** Lovelace that is left (R). */
+  readonly pot: bigint;
+  /** Lovelace outside of the reserves. */
+  readonly circulation: bigint;
+  /** Lovelace delegated to pools. */
+  readonly active: bigint;
+  /** Blocks of all pools. */
+  readonly made: number;
+  /** Blocks over those that were expected, at most 1 (`eta`). */
+  readonly performance: Ratio;
+}
+
+/** Reckons what pools share. */
+export function rewardPot({ parameters, terms, reserves, stake, blocks, fees }: RewardSources): RewardPot {
   const made = [...blocks.values()].reduce((sum, count) => sum + count, 0);
   const expected = floor(multiply(terms.activeSlots, whole(BigInt(terms.epochLength))));
   const performance = smaller(one, share(BigInt(made), expected));
   const expansion = floor(multiply(performance, parameters.monetaryExpansion, whole(reserves)));
   const total = fees + expansion;
   const treasury = floor(multiply(parameters.treasuryGrowth, whole(total)));
-  const pot = total - treasury;
-  const circulation = terms.maxSupply - reserves;
-  const active = activeStake(stake);
+  return {
+    expansion,
+    treasury,
+    pot: total - treasury,
+    circulation: terms.maxSupply - reserves,
+    active: activeStake(stake),
+    made,
+    performance,
+  };
+}
+
+/** Reckons the rewards of an epoch. */
+export function* rewardUpdate(sources: RewardSources): Steps<RewardUpdate> {
+  const { parameters, stake, blocks } = sources;
+  const shared = rewardPot(sources);
+  const { pot, treasury, expansion } = shared;
   const rewards: Reward[] = [];
   let paid = 0n;
   for (const [pool, snapshot] of stake.pools) {
     const count = blocks.get(pool);
     if (count === undefined) continue;
-    const own = poolReward(parameters, snapshot, { pot, circulation, active, blocks: count, made });
-    yield* shareOut(snapshot, own, (reward) => {
+    yield* shareOut(snapshot, poolReward(parameters, snapshot, shared, count), (reward) => {
       rewards.push(reward);
       paid += reward.amount;
     });
@@ -113,17 +142,12 @@ export function memberReward(reward: bigint, { cost, margin }: PoolTerms, member
   return floor(multiply(whole(reward - cost), subtract(one, margin), share(member, stake)));
 }
 
-/** The reward of a pool that made blocks, in lovelace: none when its owners do not keep their pledge. */
-function poolReward(
+/** The reward of a pool that made so many blocks, in lovelace: none when its owners do not keep their pledge. */
+export function poolReward(
   parameters: Parameters,
   pool: PoolSnapshot,
-  { pot, circulation, active, blocks, made }: {
-    readonly pot: bigint;
-    readonly circulation: bigint;
-    readonly active: bigint;
-    readonly blocks: number;
-    readonly made: number;
-  },
+  { pot, circulation, active, made }: RewardPot,
+  blocks: number,
 ): bigint {
   const terms = poolTerms(pool.certificate);
   const stake = poolStake(pool);

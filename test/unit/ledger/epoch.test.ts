@@ -17,6 +17,7 @@ import {
 import { withPlanned } from "#src/ledger/epoch/hardFork.ts";
 import { mainnetParametersAt } from "#src/ledger/parameters.ts";
 import { nonMyopicMemberRewards, performanceOf, rankingOf } from "#src/ledger/epoch/ranking.ts";
+import { rewardsProvenance } from "#src/ledger/epoch/provenance.ts";
 import { leaderDistribution, stakeDistribution, stakeSnapshots } from "#src/ledger/epoch/reads.ts";
 import { stakeOf, takeSnapshot } from "#src/ledger/epoch/snapshot.ts";
 import { credentialKey, type LedgerState, overlay, type View } from "#src/ledger/state.ts";
@@ -303,6 +304,36 @@ describe("queries", () => {
     });
     const amounts = { mark: 400_000_000_050n, set: 400_000_000_000n, go: 0n };
     expect(stakeSnapshots(state)).toEqual({ pools: new Map([[poolA, amounts]]), total: amounts });
+  });
+
+  it("give the rewards of the next boundary before it pays them", () => {
+    const made = world();
+    const { state } = made;
+    for (let boundary = 0; boundary < 4; boundary++) {
+      if (boundary === 3) makeBlocks(made, poolA, 10);
+      pass(made);
+    }
+    const { pools, totalStake, activeStake, ...sums } = rewardsProvenance(state, terms);
+    expect([totalStake, activeStake]).toEqual([terms.maxSupply - state.pots.reserves, 400_000_000_000n]);
+    expect(sums.totalRewards + sums.treasuryTax).toBe(sums.incentives + sums.fees);
+    const before = state.pots.treasury;
+    const { rewards } = pass(made);
+    expect(state.pots.treasury - before).toBe(sums.treasuryTax);
+    const [leader, member] = [
+      rewards.find(({ kind }) => kind === "leader")!,
+      rewards.find(({ kind }) => kind === "member")!,
+    ];
+    expect(pools).toEqual([{
+      pool: poolA,
+      relativeStake: { numerator: activeStake, denominator: totalStake },
+      blocks: 10,
+      total: expect.any(BigInt),
+      leader: leader.amount,
+      members: new Map([[key(1), 300_000_000_000n], [key(2), 100_000_000_000n]]),
+    }]);
+    // what rounding leaves of it is less than a lovelace for each account
+    const rest = pools[0]!.total - leader.amount - member.amount;
+    expect(rest >= 0n && rest < 2n).toBe(true);
   });
 });
 
