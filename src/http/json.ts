@@ -161,7 +161,7 @@ function cutOff(): never {
 }
 
 /** Nesting depth of brackets outside of strings; the JSON parser recurses as deep. */
-function depthOf(text: string): number {
+export function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
   let quoted = false;

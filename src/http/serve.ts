@@ -8,7 +8,9 @@
  */
 import { serve as serveNode } from "@hono/node-server";
 import { createServer as createTlsServer } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { inTime } from "#src/base/clock.ts";
 import { retryAfter } from "#src/http/errors.ts";
@@ -39,6 +41,8 @@ export interface ServeOptions {
   readonly headersMs?: number;
   /** How long a connection stays open without a request, in milliseconds; longer than the usual proxies keep theirs. */
   readonly idleMs?: number;
+  /** Takes connections that ask for another protocol (WebSocket), from after the request's head on; without it they are answered as any request. */
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Where given, only TLS is spoken: a connection without it ends before any byte of HTTP. */
   readonly tls?: TlsOptions | undefined;
 }
@@ -55,7 +59,7 @@ const HEADERS_BYTES = 131_072;
 /** Serves an app. Rejects with code `EADDRINUSE` when the port is taken. */
 export async function serve(
   app: ServedApp,
-  { host, port, headersMs = HEADERS_MS, idleMs = IDLE_MS, tls }: ServeOptions,
+  { host, port, headersMs = HEADERS_MS, idleMs = IDLE_MS, upgrade, tls }: ServeOptions,
 ): Promise<Listener> {
   /** Called for each request without an answer when the service stops. */
   const underWay = new Set<() => void>();
@@ -97,6 +101,7 @@ export async function serve(
         }),
     );
     server.on("error", reject);
+    if (upgrade) server.on("upgrade", upgrade);
   });
 }
 

@@ -25,14 +25,22 @@ export function hostProblem(name: string): string | undefined {
   return name === "*" || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) ? undefined : `${name} is not a host name`;
 }
 
-/** Refuses requests under other names: 403 `bad_host`. */
-export function guardHosts(hosts: Sites["hosts"]): MiddlewareHandler {
+/** Whether a service answers under the name in a Host header. */
+export function hostCheck(hosts: Sites["hosts"]): (host: string) => boolean {
   const names = new Set(hosts.map((name) => name.toLowerCase()));
   const answersTo = (name: string) => names.has("*") || names.has(name) || isOfMachine(name) || isAddress(name);
+  return (host) => {
+    const name = hostnameOf(`http://${host.toLowerCase()}`);
+    return !/[/@?#\\\s]/.test(host) && name !== undefined && answersTo(name);
+  };
+}
+
+/** Refuses requests under other names: 403 `bad_host`. */
+export function guardHosts(hosts: Sites["hosts"]): MiddlewareHandler {
+  const accepts = hostCheck(hosts);
   return async (c, next) => {
     if (OPEN.test(c.req.path)) return await next();
-    const name = hostnameOf(`http://${hostOf(c)}`);
-    if (/[/@?#\\\s]/.test(hostOf(c)) || name === undefined || !answersTo(name)) {
+    if (!accepts(hostOf(c))) {
       throw new HttpFailure(
         403,
         "bad_host",

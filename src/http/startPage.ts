@@ -5,6 +5,7 @@ import { PAGE_HEADERS, readPages, sending } from "#src/http/pages.ts";
 
 const TITLES = {
   blockfrost: "Blockfrost API",
+  ogmios: "Ogmios server",
   signer: "Signing service",
   wallets: "Wallet service",
 } as const;
