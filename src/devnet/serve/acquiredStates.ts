@@ -25,6 +25,11 @@ export interface AcquiredState extends StateView {
   release(): void;
 }
 
+/** A state was released, was idle for too long, or was evicted and cannot be read again. */
+export class StateGone extends Error {
+  override readonly name = "StateGone";
+}
+
 /** Every transaction that may be open is answering a query at this moment. */
 type StatesBusy = { readonly code: "busy"; readonly message: string };
 
@@ -75,8 +80,8 @@ export class AcquiredStates {
   }
 
   /**
-   * Acquires a state. Its queries throw after `idleMs` without one, and if it was evicted and its block is no longer on
-   * the chain.
+   * Acquires a state. Its queries throw `StateGone` after `idleMs` without one, and if it was evicted and its block is no
+   * longer on the chain.
    */
   async acquire(target: DevnetStateTarget): Promise<Result<AcquiredState, StateUnavailable | StatesBusy>> {
     const taken = await this.#take(target);
@@ -106,7 +111,7 @@ export class AcquiredStates {
     let timer = setTimeout(release, idleMs);
     const again = async () => {
       const taken = await this.#take(tip);
-      if (!taken.ok) throw new Error(`the state was evicted and cannot be read again: ${taken.error.message}`);
+      if (!taken.ok) throw new StateGone(`the state was evicted and cannot be read again: ${taken.error.message}`);
       ({ frame, view } = taken.value);
       if (!open) this.#removeUser(frame);
     };
@@ -114,7 +119,7 @@ export class AcquiredStates {
       clearTimeout(timer);
       try {
         if (open && frame.ended === "room") await again();
-        if (!open) throw new Error("the state was released, or was idle for too long");
+        if (!open) throw new StateGone("the state was released, or was idle for too long");
         return await whileQuerying(frame, () => ask(view));
       } finally {
         if (open) timer = setTimeout(release, idleMs);

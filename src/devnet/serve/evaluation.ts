@@ -18,18 +18,22 @@ export type TransactionEvaluation =
   /** It has no answer now; a later attempt may have one. */
   | { readonly kind: "unavailable"; readonly message: string };
 
-interface EvaluationService {
-  readonly devnet: Pick<Devnet, "genesis" | "network" | "mempool" | "query" | "horizon">;
+export interface EvaluationService {
+  readonly devnet: Pick<Devnet, "genesis" | "network" | "mempool" | "query" | "horizon" | "runs">;
   /** Measures the redeemers of a transaction, in a thread. */
   readonly measure: MeasureRedeemers;
   readonly log: Log;
 }
 
-/** Evaluates a transaction (CBOR) with the outputs of the ledger, of the mempool, and additional ones. */
+/**
+ * Evaluates a transaction (CBOR) with the outputs of the ledger, of the mempool, and additional ones. An additional output
+ * that contradicts a known one is a failure; with `additionalFirst` it counts instead of the known one.
+ */
 export async function evaluateTransaction(
   { devnet, measure, log }: EvaluationService,
   transaction: Uint8Array,
   additional: readonly Utxo[],
+  { additionalFirst = false } = {},
 ): Promise<TransactionEvaluation> {
   const { maxTxSize } = devnet.genesis.parameters;
   if (transaction.length > MAX_SIZE_FACTOR * maxTxSize) {
@@ -51,7 +55,9 @@ export async function evaluateTransaction(
         const output = known(ref);
         return output ? [{ ref, output }] : [];
       }),
-      overlap: additional.filter(({ ref, output }) => contradicts(known(ref), output)).map(({ ref }) => ref),
+      overlap: additionalFirst
+        ? []
+        : additional.filter(({ ref, output }) => contradicts(known(ref), output)).map(({ ref }) => ref),
     };
   });
   if (!ledger) return { kind: "unavailable", message: "The devnet is not running in this process; try again." };
@@ -59,8 +65,8 @@ export async function evaluateTransaction(
   if (overlap.length > 0) return { kind: "overlap", refs: overlap.sort(compareRefs) };
   const measured = await measure({
     transaction,
-    // of two outputs with one reference the later counts: what is on the chain is complete
-    utxos: [...additional, ...utxos],
+    // of two outputs with one reference the later counts; what is on the chain is complete
+    utxos: additionalFirst ? [...utxos, ...additional] : [...additional, ...utxos],
     parameters,
     slots: devnet.network.slots,
     horizon: devnet.horizon(),
