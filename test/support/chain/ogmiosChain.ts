@@ -3,12 +3,13 @@
  * withholds an answer. The devnet's own server is another program; this one can lie.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { fromHex } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
-import { origin, type Point, type ScannedBlock } from "#src/cardano/block.ts";
-import { encode, Encoded } from "#src/cardano/cbor.ts";
+import { origin, type Point } from "#src/cardano/block.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
+import { blockJson } from "#src/ogmios/block.ts";
+import { type TransactionForm, transactionJson } from "#src/ogmios/transaction.ts";
 import { utxoJson } from "#src/ogmios/outputs.ts";
 import { pointJson, readPoint, readRef, tipJson } from "#src/ogmios/values.ts";
 import type { MemoryChain } from "./memoryChain.ts";
@@ -41,8 +42,8 @@ export interface OgmiosChain {
   stop(): Promise<void>;
 }
 
-/** How the server shows transactions; without it, as CBOR. */
-type TransactionJson = (transaction: ScannedBlock["transactions"][number]) => Json;
+/** Messages of version 6 of a server with `--include-cbor`. */
+const WITH_CBOR: TransactionForm = { version: 6, cbor: true };
 
 const MAGIC = 42;
 const SHELLEY = {
@@ -63,31 +64,6 @@ const ERA = {
 };
 const SUMMARIES = [...Array(6).fill(ERA), { ...ERA, end: { time: { seconds: 864_000 }, slot: 864_000, epoch: 2 } }];
 
-/** A transaction with its CBOR, as under `--include-cbor`. */
-export const withCbor: TransactionJson = ({ hash, valid, body, witnesses, auxiliaryData }) => ({
-  id: hash,
-  spends: valid ? "inputs" : "collaterals",
-  cbor: toHex(
-    encode([new Encoded(body), new Encoded(witnesses), valid, auxiliaryData ? new Encoded(auxiliaryData) : null]),
-  ),
-});
-
-/** A block in Ogmios' JSON, as far as it is read. */
-export function blockOf(block: ScannedBlock, transaction: TransactionJson = withCbor): Message {
-  return {
-    type: "praos",
-    era: "conway",
-    id: block.hash,
-    ancestor: block.previous ?? "genesis",
-    height: block.height,
-    slot: block.slot,
-    size: { bytes: block.size },
-    transactions: block.transactions.map(transaction),
-    protocol: { version: { major: 10, minor: 0 } },
-    issuer: { verificationKey: block.issuer! },
-  };
-}
-
 const pointOf = ({ slot, hash }: Point): Point => ({ slot, hash });
 const tipOf = ({ tip }: MemoryChain): Json => tipJson(tip.slot < 0 ? { ...origin, height: -1 } : tip);
 const failed = (code: number, message: string) => ({ error: { code, message } });
@@ -103,7 +79,7 @@ class Session {
   constructor(
     private readonly chain: MemoryChain,
     private readonly ended: () => boolean,
-    private readonly transaction: TransactionJson,
+    private readonly form: TransactionForm,
   ) {}
 
   #has({ slot, hash }: Point): boolean {
@@ -165,7 +141,7 @@ class Session {
       case "nextTransaction": {
         if (!this.#mempool) return failed(4000, "no snapshot");
         const next = this.#mempool.left.shift();
-        return { result: { transaction: next ? this.transaction(scanTransaction(next[1])) : null } };
+        return { result: { transaction: next ? transactionJson(scanTransaction(next[1]), this.form) : null } };
       }
       case "submitTransaction": {
         const cbor = fromHex(String((params.transaction as Message).cbor));
@@ -197,14 +173,14 @@ class Session {
       if (!next) continue;
       this.#cursor = pointOf(next.scanned);
       this.#way.push(this.#cursor);
-      return { direction: "forward", block: blockOf(next.scanned, this.transaction), tip };
+      return { direction: "forward", block: blockJson(next.bytes, this.form), tip };
     }
     return {};
   }
 }
 
 /** Serves a chain. */
-export function serveOgmiosChain(chain: MemoryChain, transaction: TransactionJson = withCbor): OgmiosChain {
+export function serveOgmiosChain(chain: MemoryChain, form: TransactionForm = WITH_CBOR): OgmiosChain {
   const sockets = new Set<WebSocket>();
   const requests: OgmiosRequest[] = [];
   let connections = 0;
@@ -212,7 +188,7 @@ export function serveOgmiosChain(chain: MemoryChain, transaction: TransactionJso
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
     const { socket, response } = Deno.upgradeWebSocket(request);
     const connection = ++connections;
-    const session = new Session(chain, () => socket.readyState !== WebSocket.OPEN, transaction);
+    const session = new Session(chain, () => socket.readyState !== WebSocket.OPEN, form);
     const lanes = new Map<string, Promise<void>>();
     const counts = new Map<string, number>();
     let open = 0;

@@ -4,11 +4,9 @@
  */
 import { isObject, type Json } from "#src/base/json.ts";
 import type { Credential } from "#src/cardano/address.ts";
-import type { DRep } from "#src/cardano/certificates.ts";
 import type { ActionId } from "#src/cardano/conway/governance.ts";
 import type { EraBound, EraHistory } from "#src/cardano/eras.ts";
-import { type Parameters, PLUTUS_LANGUAGES, type Ratio } from "#src/cardano/parameters.ts";
-import { ratioOf } from "#src/chain/provider/blockfrost/documents.ts";
+import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import type { DRepStates, NetworkGenesis, StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
 import {
   amountOf,
@@ -22,9 +20,10 @@ import {
   OgmiosFormError,
   textOf,
 } from "#src/ogmios/form.ts";
+import { readDrep, readPoolParameters } from "#src/ogmios/certificates.ts";
+import { readCostModels, readReferenceScripts } from "#src/ogmios/parameters.ts";
 import {
   readAda,
-  readAddressJson,
   readAnchor,
   readCredential,
   readId,
@@ -63,22 +62,8 @@ function accountOf(summary: JsonObject): Pick<StakeAccount, "rewards" | "deposit
     rewards: readAda(rewards),
     deposit: isGiven(deposit) ? readAda(deposit) : undefined,
     pool: isGiven(pool) ? readPoolId(pool) : undefined,
-    drep: isGiven(delegateRepresentative)
-      ? readDrep(objectOf(delegateRepresentative, "the representative"))
-      : undefined,
+    drep: isGiven(delegateRepresentative) ? readDrep(delegateRepresentative) : undefined,
   };
-}
-
-function readDrep(drep: JsonObject): DRep {
-  switch (drep.type) {
-    case "abstain":
-      return { kind: "abstain" };
-    case "noConfidence":
-      return { kind: "no confidence" };
-    case "registered":
-      return readId(drep);
-  }
-  throw new OgmiosFormError("no such kind of representative");
 }
 
 /** Registered pools by id. One that is about to go may have no registration any more: it is left out. */
@@ -86,17 +71,8 @@ export function readStakePools(json: Json): ReadonlyMap<string, Omit<StakePool, 
   const pools = Object.values(objectOf(json, "the pools")).map((one) => objectOf(one, "a pool"));
   return new Map(
     pools.filter(({ cost }) => isGiven(cost)).map((one) => {
-      const pool = readPoolId(one.id);
-      return [pool, {
-        pool,
-        vrf: hexOf(one.vrfVerificationKeyHash, "the VRF key's hash", 32),
-        pledge: readAda(one.pledge),
-        cost: readAda(one.cost),
-        margin: readRatio(one.margin),
-        rewardAccount: readAddressJson(one.rewardAccount),
-        owners: listOf(one.owners, "owners").map((owner) => hexOf(owner, "an owner", 28)),
-        metadata: readAnchor(one.metadata),
-      }];
+      const { account, relays: _, metadata, ...terms } = readPoolParameters(one);
+      return [terms.pool, { ...terms, rewardAccount: account, metadata }];
     }),
   );
 }
@@ -213,14 +189,10 @@ export function readParameters(json: Json): Parameters {
   const p = objectOf(json, "the parameters");
   const { major, minor } = objectOf(p.version, "version");
   const version = countOf(major, "major");
-  if (version < CONWAY || !isGiven(p.minFeeReferenceScripts)) {
+  if (version < CONWAY) {
     throw new OgmiosFormError(`the network has protocol version ${version}; the oldest supported version is ${CONWAY}`);
   }
-  const { base } = objectOf(p.minFeeReferenceScripts, "minFeeReferenceScripts");
-  const refScriptCostPerByte = ratioOf(String(base));
-  if (!refScriptCostPerByte) throw new OgmiosFormError("minFeeReferenceScripts.base is not a number");
   const prices = objectOf(p.scriptExecutionPrices, "scriptExecutionPrices");
-  const models = objectOf(p.plutusCostModels, "plutusCostModels");
   return {
     protocolVersion: { major: version, minor: countOf(minor, "minor") },
     feePerByte: amountOf(p.minFeeCoefficient, "minFeeCoefficient"),
@@ -245,14 +217,7 @@ export function readParameters(json: Json): Parameters {
     prices: { memory: readRatio(prices.memory), steps: readRatio(prices.cpu) },
     maxTxUnits: readUnits(p.maxExecutionUnitsPerTransaction),
     maxBlockUnits: readUnits(p.maxExecutionUnitsPerBlock),
-    refScriptCostPerByte,
-    costModels: new Map(
-      PLUTUS_LANGUAGES.flatMap((_, language) => {
-        const model = models[`plutus:v${language + 1}`];
-        return isGiven(model)
-          ? [[language, listOf(model, "a cost model").map((cost) => integerOf(cost, "a cost"))] as const]
-          : [];
-      }),
-    ),
+    refScriptCostPerByte: readReferenceScripts(p.minFeeReferenceScripts),
+    costModels: new Map(readCostModels(p.plutusCostModels)),
   };
 }

@@ -8,7 +8,6 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
-import type { Json } from "#src/base/json.ts";
 import type { Answer, OgmiosConnection } from "#src/chain/provider/ogmios/connection.ts";
 import {
   asOgmiosError,
@@ -20,7 +19,10 @@ import {
 } from "#src/chain/provider/ogmios/errors.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
 import { RecentPoints } from "#src/node/client/recentPoints.ts";
+import { isObject, type Json } from "#src/base/json.ts";
+import { ERA_TEXTS } from "#src/ogmios/block.ts";
 import { objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
+import { readBlock } from "#src/ogmios/readBlock.ts";
 import { pointJson, readPoint, readTip as readTipJson } from "#src/ogmios/values.ts";
 
 /** Blocks requested ahead. */
@@ -32,16 +34,9 @@ const QUIET_MS = 20_000;
 /** The server's code for points of which its chain has none. */
 const NO_INTERSECTION = 1000;
 
-/** A new connection. */
-interface Followed {
-  readonly connection: OgmiosConnection;
-  /** Reads the JSON of a block that follows a point. Throws what `asOgmiosError` reads. */
-  readonly readBlock: (block: Json, after: Point) => ScannedBlock;
-}
-
 export interface FollowSettings {
   /** Connects to the server. Throws what `asOgmiosError` reads. */
-  readonly connect: (signal: AbortSignal) => Promise<Followed>;
+  readonly connect: (signal: AbortSignal) => Promise<OgmiosConnection>;
   /** The server, for messages. */
   readonly where: string;
   /** The block after which a new index begins; the origin by default. */
@@ -87,11 +82,11 @@ export async function* followServer(
   while (!signal.aborted) {
     let failure: OgmiosFailure;
     try {
-      const followed = await settings.connect(signal);
+      const connection = await settings.connect(signal);
       onState?.({ type: "connected" });
       try {
         let first = true;
-        for await (const step of followOnConnection(followed, settings, recent.points(), signal)) {
+        for await (const step of followOnConnection(connection, settings, recent.points(), signal)) {
           const same = first && step.type === "backward" && given !== undefined && samePoint(step.point, given);
           first = false;
           // a server that only intersects has not yet shown that it works
@@ -104,7 +99,7 @@ export async function* followServer(
         }
         return;
       } finally {
-        followed.connection.close();
+        connection.close();
       }
     } catch (error) {
       ({ failure } = asOgmiosError(error, `Ogmios at ${settings.where}`));
@@ -146,7 +141,7 @@ async function intersect(
 }
 
 async function* followOnConnection(
-  { connection, readBlock }: Followed,
+  connection: OgmiosConnection,
   { from, quietMs = QUIET_MS }: FollowSettings,
   points: readonly Point[],
   signal: AbortSignal,
@@ -169,7 +164,8 @@ async function* followOnConnection(
     tip = tipOf(newest);
     if (direction === "forward") {
       begun = true;
-      const scanned = readBlock(block ?? null, at);
+      requireKnownEra(block);
+      const scanned = readBlock(block, at);
       const wrong = problemOf(scanned, at, tip);
       if (wrong !== undefined) throw ogmiosError("unusable", `${connection.where} is not consistent: ${wrong}.`);
       at = { slot: scanned.slot, hash: scanned.hash, height: scanned.height };
@@ -189,6 +185,13 @@ async function* followOnConnection(
       yield { type: "backward", point, tip };
     } else throw new OgmiosFormError("its direction is neither forward nor backward");
   }
+}
+
+/** Throws `OgmiosError` `era_unknown` for a block of an era that came after those that are read here. */
+function requireKnownEra(block: Json | undefined): void {
+  const era = isObject(block) ? block.era : undefined;
+  if (typeof era !== "string" || ERA_TEXTS.some((known) => known === era)) return;
+  throw ogmiosError("era_unknown", `blocks of the era ${era.slice(0, 40)} are not known to this release`);
 }
 
 /** Why a block cannot be the one after a point, or not with this tip. */

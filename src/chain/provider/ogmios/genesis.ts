@@ -9,8 +9,6 @@ import type { Network } from "#src/chain/provider/port.ts";
 export interface KnownNetwork {
   readonly network: Network;
   readonly genesis: Omit<NetworkGenesis, "hash">;
-  /** Slots of an epoch of Byron. */
-  readonly byronEpoch: number;
 }
 
 export interface NetworkSettings extends ConnectionSettings {
@@ -51,8 +49,8 @@ async function readNetwork(
     );
   }
   const history = readEraSummaries(await connection.request("queryLedgerState/eraSummaries", undefined, signal));
-  const [newest, oldest] = [history.at(-1), history[0]];
-  if (!newest || !oldest) throw ogmiosError("unusable", `Ogmios at ${connection.where} states no eras.`);
+  const newest = history.at(-1);
+  if (!newest) throw ogmiosError("unusable", `Ogmios at ${connection.where} states no eras.`);
   return {
     network: {
       magic,
@@ -65,6 +63,5 @@ async function readNetwork(
       securityParameter: genesis.securityParameter,
     },
     genesis,
-    byronEpoch: oldest.terms.epochLength,
   };
 }

@@ -1,16 +1,13 @@
 /** The mempool behind an Ogmios server, and submission to it. Functions throw `OgmiosError`. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
-import { CborError } from "#src/cardano/cbor.ts";
 import { type MempoolTransaction, mempoolTransaction } from "#src/cardano/mempoolTransaction.ts";
 import { type MempoolRead, MempoolReader } from "#src/chain/provider/mempool.ts";
 import type { OgmiosConnection } from "#src/chain/provider/ogmios/connection.ts";
 import { OgmiosError, ogmiosError, ServerError } from "#src/chain/provider/ogmios/errors.ts";
-import { readTransaction } from "#src/chain/provider/ogmios/transaction.ts";
 import { hexOf, isGiven, objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
-
-/** Tag of the era in whose form the transactions of a mempool are. */
-const CONWAY = 7;
+import { readTransaction } from "#src/ogmios/readTransaction.ts";
+import { CborError } from "#src/cardano/cbor.ts";
 
 /** Whether the acquired snapshot holds a transaction. */
 export async function holds(connection: OgmiosConnection, id: string): Promise<boolean> {
@@ -34,7 +31,7 @@ export async function readSnapshot(connection: OgmiosConnection, known: Readonly
 /** A transaction of the mempool; undefined for one that this release cannot read. */
 function readPending(json: Json): MempoolTransaction | undefined {
   try {
-    return mempoolTransaction(readTransaction(json, 0, CONWAY));
+    return mempoolTransaction(readTransaction(json));
   } catch (error) {
     if (error instanceof CborError || error instanceof OgmiosFormError) return undefined;
     throw error;

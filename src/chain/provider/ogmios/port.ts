@@ -3,7 +3,8 @@
  *
  * Assumptions: the server restarts, so a query reconnects if the connection broke. Each follower has a connection of its
  * own, so that blocks arrive during a query, and so have queries that read much of the ledger. Queries of one session
- * hold at one point. A server without `--include-cbor` gives a transaction as JSON, without its bytes.
+ * hold at one point. A server without `--include-cbor` gives a transaction as JSON, without its bytes: then
+ * its id is trusted, its bytes are encoded here, and they do not hash to the id in general.
  */
 import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
@@ -15,7 +16,6 @@ import { scanTransaction } from "#src/cardano/scan.ts";
 import { type At, unsupported } from "#src/chain/provider/answer.ts";
 import { publicGenesis } from "#src/chain/provider/genesisHash.ts";
 import { undecodable } from "#src/chain/provider/node/queries.ts";
-import { readBlock } from "#src/chain/provider/ogmios/block.ts";
 import { readParameters } from "#src/chain/provider/ogmios/answers.ts";
 import { type ClientSettings, OgmiosClient } from "#src/chain/provider/ogmios/client.ts";
 import type { OgmiosConnection } from "#src/chain/provider/ogmios/connection.ts";
@@ -121,10 +121,7 @@ export function ogmiosPort(settings: OgmiosPortSettings): OgmiosPort {
   const follow = (points: readonly Point[], begin: Point | undefined, stop: AbortSignal) =>
     followServer(
       {
-        connect: async (signal) => {
-          const { connection, known: { byronEpoch } } = await connect(settings, signal);
-          return { connection, readBlock: (json, after) => readBlock(json, after, byronEpoch) };
-        },
+        connect: async (signal) => (await connect(settings, signal)).connection,
         where,
         from: begin,
         firstWaitMs,

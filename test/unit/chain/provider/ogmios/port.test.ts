@@ -11,6 +11,7 @@ import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { type OgmiosPort, ogmiosPort, type OgmiosPortSettings } from "#src/chain/provider/ogmios/port.ts";
+import type { TransactionForm } from "#src/ogmios/transaction.ts";
 import { addressJson } from "#src/ogmios/values.ts";
 import { MemoryChain } from "../../../../support/chain/memoryChain.ts";
 import { type OgmiosChain, type OgmiosRequest, serveOgmiosChain } from "../../../../support/chain/ogmiosChain.ts";
@@ -41,8 +42,8 @@ function payment(to: string, lovelace = 4_800_000): Uint8Array {
   return encode([body, new Map(), true, null]);
 }
 
-function serve(chain: MemoryChain, settings: Partial<OgmiosPortSettings> = {}): void {
-  served = serveOgmiosChain(chain);
+function serve(chain: MemoryChain, settings: Partial<OgmiosPortSettings> = {}, form?: TransactionForm): void {
+  served = serveOgmiosChain(chain, form);
   const log = createLog("info", {}, (line) => void said.push(line));
   port = ogmiosPort({ url: served.url, magic: 42, log, firstWaitMs: 2, answerMs: 5_000, ...settings });
 }
@@ -278,6 +279,7 @@ describe("the ledger", () => {
       margin: "1/20",
       rewardAccount: "stake_test1uzcyqpps7ycml9qsyey6xhhvr7pm296kdhqk0hwlwe93e7s7jm50j",
       owners: [],
+      relays: [],
     };
     answering({
       "queryLedgerState/stakePools": { [POOL]: terms },
@@ -297,9 +299,9 @@ describe("the ledger", () => {
 });
 
 describe("the mempool", () => {
-  it("is read whole, again and again", async () => {
+  it.each([true, false])("is read whole, again and again (with CBOR: %s)", async (cbor) => {
     const chain = paid();
-    serve(chain);
+    serve(chain, {}, { version: 7, cbor });
     const [one, two] = [payment(anna.enterprise), payment(bert.enterprise)];
     const [first, second] = [one, two].map((cbor) => scanTransaction(cbor).hash) as [string, string];
     chain.mempool.set(first, one);
