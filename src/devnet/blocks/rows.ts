@@ -10,7 +10,7 @@ import type { Queries } from "#src/store/store.ts";
 export const originTip: Tip = { slot: -1, hash: "", height: -1 };
 
 /** A block read from its row. */
-interface StoredBlock extends Tip {
+export interface StoredBlock extends Tip {
   /** `[era, block]`. */
   readonly bytes: Uint8Array;
 }
@@ -66,6 +66,20 @@ export async function readBlocks(
     left join lateral (select * from devnet_block where height >= ${height} order by height limit ${limit}) as block on true
     order by height`;
   return { blocks: rows.filter((row) => row.height !== null).map(storedBlock), tip: tipOf(rows[0]) };
+}
+
+/** What names a block: its hash, its height, or a slot, which names the first block in it or after it. */
+export type BlockName = { readonly hash: string } | { readonly height: number } | { readonly fromSlot: number };
+
+/** A block; undefined where the chain does not have it. */
+export async function readBlock(sql: Queries, name: BlockName): Promise<StoredBlock | undefined> {
+  const named = "hash" in name
+    ? sql`hash = ${name.hash}`
+    : "height" in name
+    ? sql`height = ${name.height}::bigint`
+    : sql`slot >= ${name.fromSlot}::bigint`;
+  const [row] = await sql<BlockRow[]>`select * from devnet_block where ${named} order by height limit 1`;
+  return row && storedBlock(row);
 }
 
 interface BlockRow {
