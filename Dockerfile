@@ -29,7 +29,7 @@ ENV ARBOR_FOLDER=/data \
     ARBOR_HEALTH_PORT=8095 \
     NO_COLOR=1
 # tokens, wallets, devnet and faucet, its Blockfrost API and its node socket
-EXPOSE 3000 8090 10000 8080 3333
+EXPOSE 3000 8090 10000 8080 3333 1337 1442 50051
 HEALTHCHECK --interval=5s --start-period=60s CMD ["deno", "eval", "Deno.exit((await fetch('http://127.0.0.1:8095/ready')).ok ? 0 : 1)"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["deno", "run", "-A", "--v8-flags=--heap-growing-percent=30", "src/app/start.ts"]

@@ -20,6 +20,7 @@ import { isLoopback } from "#src/http/sites.ts";
 import { PAGES } from "#src/app/pages.ts";
 import { type AppContext, listen, StartError, urlOf } from "#src/app/context.ts";
 import { devnetCheck } from "#src/app/health.ts";
+import { startLibraryServices } from "#src/app/libraryServices.ts";
 import { checkSocket, serveAsNode } from "#src/app/nodeSocket.ts";
 import type { Options } from "#src/app/options.ts";
 import { devnetPort, indexerPort } from "#src/app/ports.ts";
@@ -87,7 +88,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   }
   const configuration = files.find(({ path }) => path.endsWith("config.json"));
   if (configuration) listening.push({ name: "its genesis files", at: path.dirname(configuration.path) });
-  places = { ...places, ...await serveAsNode(context, devnet) };
+  places = { ...places, ...await startLibraryServices(context, devnet), ...await serveAsNode(context, devnet) };
 }
 
 /** URL of the pools' metadata for their registrations; none where the port is only chosen at the start. */

@@ -58,7 +58,14 @@ export interface DevnetOptions {
   /** Whether the token service, the wallet service and the operator service run too. False by default. */
   readonly services?: boolean;
   /** Ports; free ones by default. */
-  readonly ports?: { readonly admin?: number; readonly blockfrost?: number; readonly nodeTcp?: number };
+  readonly ports?: {
+    readonly admin?: number;
+    readonly blockfrost?: number;
+    readonly nodeTcp?: number;
+    readonly ogmios?: number;
+    readonly kupo?: number;
+    readonly utxorpc?: number;
+  };
   /** Further options of the program, such as `["--protocol-version", "10"]`. */
   readonly options?: readonly string[];
   /** Called with each line that the devnet prints. */
@@ -77,6 +84,12 @@ export interface DevnetUrls {
   readonly nodeSocket: string;
   /** Host and port of the node socket over TCP. */
   readonly nodeTcp: string;
+  /** The Ogmios API, over WebSocket: `ws://127.0.0.1:40004`. Over HTTP it has the same host and port. */
+  readonly ogmios: string;
+  /** The Kupo API. */
+  readonly kupo: string;
+  /** UTxO RPC: gRPC, gRPC-Web and Connect. */
+  readonly utxorpc: string;
   /** The token service, with `services`. */
   readonly tokens?: string;
   /** The wallet service with its prefix, with `services`. */
@@ -171,6 +184,9 @@ export interface TestDevnet extends AsyncDisposable {
 const PLACES: Readonly<Record<string, keyof DevnetUrls>> = {
   "devnet and faucet": "admin",
   "Blockfrost API of the devnet": "blockfrost",
+  "Ogmios API of the devnet": "ogmios",
+  "Kupo API of the devnet": "kupo",
+  "UTxO RPC of the devnet": "utxorpc",
   "its node socket": "nodeSocket",
   "its node socket over TCP": "nodeTcp",
   "token service": "tokens",
@@ -289,6 +305,9 @@ function argumentsOf(options: DevnetOptions): string[] {
     "devnet-port": ports.admin ?? 0,
     "indexer-port": ports.blockfrost ?? 0,
     "node-port": ports.nodeTcp ?? 0,
+    "ogmios-port": ports.ogmios ?? 0,
+    "kupo-port": ports.kupo ?? 0,
+    "utxorpc-port": ports.utxorpc ?? 0,
     "nats-port": 0,
     ...(services ? { "token-port": 0, "wallet-port": 0, "operator-port": 0 } : { roles: "devnet" }),
     "database-url": databaseUrl,
@@ -348,12 +367,12 @@ async function startServer(options: DevnetOptions): Promise<{ urls: DevnetUrls; 
   });
   try {
     await ready;
-    const { admin, blockfrost = "", nodeSocket = "", nodeTcp = "" } = urls;
+    const { admin, blockfrost = "", nodeSocket = "", nodeTcp = "", ogmios = "", kupo = "", utxorpc = "" } = urls;
     if (admin === undefined) throw new Error("The devnet did not print where it listens.");
     // a runner that ends without a stop ends the devnet too, and need not wait for it
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) unref(stream);
-    return { urls: { ...urls, admin, blockfrost, nodeSocket, nodeTcp }, stop };
+    return { urls: { ...urls, admin, blockfrost, nodeSocket, nodeTcp, ogmios, kupo, utxorpc }, stop };
   } catch (error) {
     await stop().catch(() => {});
     const said = lines.length === 0 ? "" : ` It printed:\n${lines.join("\n")}`;

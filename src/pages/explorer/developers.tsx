@@ -14,6 +14,9 @@ import { hasIndex } from "./lists.tsx";
 interface Places {
   readonly socketPath: string | null;
   readonly yaciStorePort: number;
+  readonly ogmiosPort: number;
+  readonly kupoPort: number;
+  readonly utxorpcPort: number;
   readonly socatPort: number;
 }
 
@@ -58,18 +61,18 @@ function WhereItIs() {
     [],
   );
   const at = places.value;
+  const url = (port = 0, path = "") =>
+    port > 0 ? <Id value={`${protocol}//${hostname}:${port}${path}`} full name="URL" /> : undefined;
   return (
     <Panel title="Where it is">
       <Facts
         pairs={[
           ["This API", <Id value={origin} full name="URL" />],
           ["Network magic", network.value === undefined ? "…" : String(network.value.magic)],
-          [
-            "Blockfrost API",
-            at && at.yaciStorePort > 0
-              ? <Id value={`${protocol}//${hostname}:${at.yaciStorePort}/api/v1`} full name="URL" />
-              : undefined,
-          ],
+          ["Blockfrost API", url(at?.yaciStorePort, "/api/v1")],
+          ["Ogmios API", url(at?.ogmiosPort)],
+          ["Kupo API", url(at?.kupoPort)],
+          ["UTxO RPC", url(at?.utxorpcPort)],
           ["Node socket", at?.socketPath ? <Id value={at.socketPath} full name="path" /> : undefined],
           [
             "Node over TCP",

@@ -47,6 +47,10 @@ export interface DevnetPlaces {
   readonly tcp?: number | undefined;
   /** Port of the Blockfrost API. */
   readonly indexer?: number | undefined;
+  /** Ports of the Ogmios API, the Kupo API and UTxO RPC. */
+  readonly ogmios?: number | undefined;
+  readonly kupo?: number | undefined;
+  readonly utxorpc?: number | undefined;
 }
 
 const CLUSTER = "/local-cluster/api";
@@ -91,7 +95,7 @@ function stateRoutes(app: OpenAPIHono, { devnet, places }: AdminRoutesOptions): 
     summary: "Ports and settings, like Yaci DevKit",
     answer: api.devnetInfo,
   }, async () => {
-    const { socket, tcp, indexer } = places();
+    const { socket, tcp, indexer, ogmios, kupo, utxorpc } = places();
     return {
       nodePort: 0,
       submitApiPort: 0,
@@ -109,8 +113,9 @@ function stateRoutes(app: OpenAPIHono, { devnet, places }: AdminRoutesOptions): 
       adminNodeUrl: null,
       era: "Conway",
       genesisProfile: null,
-      ogmiosPort: 0,
-      kupoPort: 0,
+      ogmiosPort: ogmios ?? 0,
+      kupoPort: kupo ?? 0,
+      utxorpcPort: utxorpc ?? 0,
       yaciStorePort: indexer ?? 0,
       socatPort: tcp ?? 0,
       prometheusPort: 0,
@@ -171,7 +176,7 @@ function genesisRoutes(app: OpenAPIHono, { devnet: { genesis } }: AdminRoutesOpt
 }
 
 /** Going back to the genesis. */
-function restartRoutes(app: OpenAPIHono, { devnet }: AdminRoutesOptions): void {
+function restartRoutes(app: OpenAPIHono, { devnet, places }: AdminRoutesOptions): void {
   const { genesis: { terms }, network: { magic, securityParameter } } = devnet;
 
   endpoint(app, "post", `${ADMIN}/reset`, {
@@ -190,8 +195,10 @@ function restartRoutes(app: OpenAPIHono, { devnet }: AdminRoutesOptions): void {
     refusals: { ...changing, 409: "`genesis_kept`, `not_supported`, `rollback_impossible`" },
   }, async ({ body }) => {
     const { genesisProperties, enableMultiNode, enableOgmios, enableKupomios } = body;
-    if (enableMultiNode || enableOgmios || enableKupomios) {
-      throw new HttpFailure(409, "not_supported", "This devnet is one node without Ogmios and Kupo.");
+    if (enableMultiNode) throw new HttpFailure(409, "not_supported", "This devnet is one node.");
+    const { ogmios, kupo } = places();
+    if ((enableOgmios || enableKupomios) && ogmios === undefined || enableKupomios && kupo === undefined) {
+      throw new HttpFailure(409, "not_supported", "This devnet runs without Ogmios or Kupo (--devnet-without).");
     }
     checkProperties(genesisProperties ?? {}, {
       epochLength: terms.epochLength,
