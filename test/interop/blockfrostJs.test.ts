@@ -1,15 +1,13 @@
 /** Blockfrost's own client on the devnet: it reads, submits and evaluates what it does not build. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fromHex, toHex } from "#src/base/bytes.ts";
+import { toHex } from "#src/base/bytes.ts";
 import { addressText, readAddressHex, rewardAddress } from "#src/cardano/address.ts";
-import { encodeData } from "#src/cardano/data.ts";
-import { lovelace } from "#src/cardano/value.ts";
 import { mainnetParameters } from "#src/ledger/parameters.ts";
-import { balance } from "#src/transaction/balance.ts";
 import { spend } from "../support/devnet/devnet.ts";
 import { valueOf } from "../support/devnet/devnetWorld.ts";
-import { person, signed } from "../support/wallets/person.ts";
+import { person } from "../support/wallets/person.ts";
 import { javascriptPeer, type LibraryWorld, type Peer, REDEEMER, startPeer, startWorld, validator } from "./library.ts";
+import { unlocking } from "./unlocking.ts";
 
 const command = javascriptPeer("blockfrost-js");
 const alice = person("alice");
@@ -90,31 +88,13 @@ describe.skipIf(command === undefined)("@blockfrost/blockfrost-js", () => {
     await world.fund(script.address, 10);
     const [locked] = await world.outputs(script.address);
     const coins = await world.outputs(address);
-    const units = { memory: 100_000n, steps: 40_000_000n };
-    const unlocking = (redeemer: bigint) => {
-      const inputs = [locked!, ...coins];
-      const index = inputs.map(({ ref }) => ref.txHash).sort().indexOf(locked!.ref.txHash);
-      const { transaction } = valueOf(balance(
-        {
-          inputs: [locked!],
-          outputs: [{ address: alice.enterprise, value: lovelace(9n * ada) }],
-          redeemers: [{ for: { purpose: "spend", ref: locked!.ref }, data: encodeData(redeemer) }],
-          references: [],
-          scripts: [fromHex(script.script)],
-          requiredSigners: [],
-        },
-        { address: alice.enterprise, available: coins.map((utxo) => ({ utxo })) },
-        mainnetParameters,
-        () => ({ ok: true, redeemers: [{ purpose: "spend", index, units }] }),
-      ));
-      return { index, hex: toHex(signed(transaction, alice)) };
-    };
-    const { index, hex } = unlocking(BigInt(REDEEMER));
+    const spending = (redeemer: bigint) => unlocking({ by: alice, script, locked: locked!, coins, redeemer });
+    const { index, hex } = spending(BigInt(REDEEMER));
     const evaluated = await call("utilsTxsEvaluate", hex);
     const spent = { memory: expect.any(Number), steps: expect.any(Number) };
     expect(evaluated).toMatchObject({ result: { EvaluationResult: { [`spend:${index}`]: spent } } });
     expect((await call("utilsTxsEvaluateUtxos", hex, [])).result).toEqual(evaluated.result);
-    const failing = unlocking(BigInt(REDEEMER) + 1n).hex;
+    const failing = spending(BigInt(REDEEMER) + 1n).hex;
     expect(await call("utilsTxsEvaluate", failing)).toMatchObject({
       result: { EvaluationFailure: { ScriptFailures: { [`spend:${index}`]: [expect.anything()] } } },
     });

@@ -18,6 +18,10 @@ declare module "vitest" {
     pallas: string;
     /** Program of plutigo's Plutus machine; empty if it could not be built. */
     plutigo: string;
+    /** Program of Rust's clients for Ogmios and UTxO RPC; empty if it could not be built. */
+    rustClients: string;
+    /** Program of Go's client for UTxO RPC; empty if it could not be built. */
+    utxorpcGo: string;
     /** Program of aiken's Plutus machine; empty if it could not be built. */
     uplc: string;
     /** Folder of npm's cardano-wallet-js; empty if it could not be installed. */
@@ -118,6 +122,9 @@ export default function setup(project: TestProject): void {
   project.provide("dingo", dingo());
   project.provide("pallas", crate("pallas", socket("pallas")));
   project.provide("plutigo", goProgram("plutigo", "plutigo-peer", machine("plutigo")));
+  const client = (name: string) => `Without it no client of ${name} reads the devnet's UTxO RPC.`;
+  project.provide("rustClients", crate("rust-clients", client("Rust")));
+  project.provide("utxorpcGo", goProgram("utxorpc-go", "utxorpc-go-peer", client("Go")));
   project.provide("uplc", crate("uplc", machine("aiken's uplc")));
   project.provide("yaci", yaci());
   project.provide("walletJs", walletJs());

@@ -1,12 +1,14 @@
-/** cardano-client-lib on the devnet, with its backend for Blockfrost. */
+/** cardano-client-lib on the devnet, with its backends for Blockfrost, and for Kupo and Ogmios. */
 import { expect, inject, test } from "vitest";
 import { describeLibrary } from "./libraryScenarios.ts";
 
 const cwd = inject("libraries")["cardano-client-lib"];
 
+const command = cwd === "" ? undefined : { program: "java", args: ["-cp", "classes:lib/*", "Peer"], cwd };
+
 describeLibrary({
-  name: "cardano-client-lib",
-  command: cwd === "" ? undefined : { program: "java", args: ["-cp", "classes:lib/*", "Peer"], cwd },
+  name: "cardano-client-lib with Blockfrost",
+  command,
   settings: ({ api }) => ({ url: `${api}/v0` }),
   args: { "DRep delegation": { signers: 1 } },
   more: ({ peer }) => {
@@ -14,4 +16,12 @@ describeLibrary({
       await expect(peer().call("vote")).rejects.toThrow(/FeeTooSmallUTxO/);
     });
   },
+});
+
+describeLibrary({
+  name: "cardano-client-lib with Kupo and Ogmios",
+  command,
+  settings: ({ kupo, ogmios }) => ({ kupo: `${kupo}/`, ogmios: `${ogmios}/` }),
+  args: { "DRep delegation": { signers: 1 } },
+  lacks: ["account", "transaction", "holder of an asset"],
 });

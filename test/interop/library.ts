@@ -109,11 +109,15 @@ export function startPeer({ program, args, cwd }: PeerCommand, settings: Record<
   };
 }
 
-/** A devnet whose Blockfrost API a library uses. */
+/** A devnet whose services a library uses. */
 export interface LibraryWorld {
   /** The devnet's HTTP service, and its Blockfrost API without a version. */
   readonly devnet: string;
   readonly api: string;
+  /** Ogmios, over HTTP and WebSocket, Kupo, and UTxO RPC of the devnet: URLs with the scheme `http`. */
+  readonly ogmios: string;
+  readonly kupo: string;
+  readonly utxorpc: string;
   readonly rows: RawChainPort;
   /** Pays from the faucet and waits for the block. */
   fund(address: string, ada: number): Promise<void>;
@@ -132,14 +136,21 @@ export interface LibraryWorld {
 }
 
 /** Starts a devnet with short epochs, as a process of its own. */
-export async function startWorld(): Promise<LibraryWorld> {
+export async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<LibraryWorld> {
   const infra = await sharedInfra();
   const arbor = await Arbor.start({
     infra,
     roles: "devnet",
     blockMs: 100,
     // pycardano's transactions may wait for 10,000 slots, and the end of the era history is 3k slots away
-    env: { ARBOR_EPOCH_SLOTS: "200", ARBOR_BUILDERS: "1", ARBOR_POOLS: "1", ARBOR_SECURITY_PARAMETER: "4000" },
+    env: {
+      ARBOR_EPOCH_SLOTS: "200",
+      ARBOR_BUILDERS: "1",
+      ARBOR_POOLS: "1",
+      ARBOR_SECURITY_PARAMETER: "4000",
+      ARBOR_DEVNET_WITHOUT: "",
+      ...env,
+    },
   });
   const api = [...arbor.places.values()].find((url) => url.endsWith("/api/v1"))!.replace(/\/v1$/, "");
   const store = openStore(infra.databaseUrl, { max: 2 });
@@ -162,9 +173,13 @@ export async function startWorld(): Promise<LibraryWorld> {
   };
   let used = 0;
   const account = async (stake: string) => (await http(arbor.devnet, "GET", `/accounts/${stake}`)).body;
+  const place = (name: string) => arbor.places.get(`${name} of the devnet`)!.replace(/^ws/, "http");
   return {
     devnet: arbor.devnet,
     api,
+    ogmios: place("Ogmios API"),
+    kupo: place("Kupo API"),
+    utxorpc: place("UTxO RPC"),
     rows,
     landed,
     account,

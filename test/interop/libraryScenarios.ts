@@ -53,6 +53,8 @@ export interface Library {
   readonly name: string;
   /** Undefined: it could not be installed. */
   readonly command: PeerCommand | undefined;
+  /** Options of the devnet, as environment variables. */
+  readonly env?: Readonly<Record<string, string>>;
   /** What its process is given beside the words of the wallet. */
   settings(world: LibraryWorld): Record<string, unknown> | Promise<Record<string, unknown>>;
   /** Arguments that a scenario needs with this library only. */
@@ -65,7 +67,9 @@ export interface Library {
 }
 
 /** Describes a library: each scenario is a test. */
-export function describeLibrary({ name, command, settings, args = {}, faults = {}, lacks = [], more }: Library): void {
+export function describeLibrary(
+  { name, command, env, settings, args = {}, faults = {}, lacks = [], more }: Library,
+): void {
   describe.skipIf(command === undefined)(name, () => {
     let world: LibraryWorld;
     let peer: Peer;
@@ -73,7 +77,7 @@ export function describeLibrary({ name, command, settings, args = {}, faults = {
     let reward: string;
 
     beforeAll(async () => {
-      world = await startWorld();
+      world = await startWorld(env);
       peer = startPeer(command!, { words: WORDS, ...await settings(world) });
       ({ address, reward } = await peer.call<{ address: string; reward: string }>("address"));
       // one coin to spend and one for collateral

@@ -1,10 +1,17 @@
-/** Lucid Evolution on the devnet, with its provider for Blockfrost. */
+/** Lucid Evolution on the devnet, with its providers for Blockfrost, and for Kupo and Ogmios. */
 import { javascriptPeer } from "./library.ts";
 import { describeLibrary } from "./libraryScenarios.ts";
 
 describeLibrary({
-  name: "@lucid-evolution/lucid",
+  name: "@lucid-evolution/lucid with Blockfrost",
   command: javascriptPeer("lucid"),
   settings: ({ api }) => ({ url: `${api}/v0` }),
+  lacks: ["transaction"],
+});
+
+describeLibrary({
+  name: "@lucid-evolution/lucid with Kupmios",
+  command: javascriptPeer("lucid"),
+  settings: ({ kupo, ogmios }) => ({ kupo, ogmios }),
   lacks: ["transaction"],
 });

@@ -1,4 +1,4 @@
-/** Mesh on the devnet, with its provider for Blockfrost and with that for Yaci. */
+/** Mesh on the devnet, with its providers for Blockfrost, Yaci, Ogmios and UTxO RPC. */
 import { expect, test } from "vitest";
 import { javascriptPeer, type LibraryWorld, policy, REDEEMER, startPeer, WORDS } from "./library.ts";
 import { describeLibrary } from "./libraryScenarios.ts";
@@ -11,16 +11,33 @@ describeLibrary({
   settings: ({ api }) => ({ provider: "blockfrost", url: `${api}/v0` }),
 });
 
+describeLibrary({
+  name: "@meshsdk/core with OgmiosProvider to evaluate and submit",
+  command,
+  settings: ({ api, ogmios }) => ({ provider: "blockfrost", url: `${api}/v0`, ogmios: ogmios.replace(/^http/, "ws") }),
+});
+
+/** The devnet's cost models: some of Mesh's providers do not read them. */
+async function costModels({ api }: LibraryWorld): Promise<readonly unknown[]> {
+  const parameters = await (await fetch(`${api}/v1/epochs/latest/parameters`)).json();
+  const { PlutusV1, PlutusV2, PlutusV3 } = parameters.cost_models_raw;
+  return [PlutusV1, PlutusV2, PlutusV3];
+}
+
+describeLibrary({
+  name: "@meshsdk/core with U5CProvider",
+  command,
+  env: { ARBOR_UTXORPC_INTEGERS: "true" },
+  settings: async (world) => ({ provider: "utxorpc", url: world.utxorpc, costModels: await costModels(world) }),
+  lacks: ["account", "transaction", "holder of an asset"],
+});
+
 const yaci = ({ api, devnet }: LibraryWorld) => ({ provider: "yaci", url: `${api}/v1/`, adminUrl: devnet });
 
 describeLibrary({
   name: "@meshsdk/core with YaciProvider",
   command,
-  settings: async (world) => {
-    const parameters = await (await fetch(`${world.api}/v1/epochs/latest/parameters`)).json();
-    const { PlutusV1, PlutusV2, PlutusV3 } = parameters.cost_models_raw;
-    return { ...yaci(world), costModels: [PlutusV1, PlutusV2, PlutusV3] };
-  },
+  settings: async (world) => ({ ...yaci(world), costModels: await costModels(world) }),
   more: ({ peer, world }) => {
     test("its admin URL is the devnet's", async () => {
       const { address } = await peer().call<{ address: string }>("address");

@@ -1,4 +1,4 @@
-/** Blaze on its provider for Blockfrost. */
+/** Blaze on its provider for Blockfrost, or on that for Kupo and Ogmios. */
 import {
   Address,
   AssetId,
@@ -29,14 +29,17 @@ import {
   wordlist,
 } from "@blaze-cardano/core";
 import { Blaze, HotWallet } from "@blaze-cardano/sdk";
-import { Blockfrost } from "@blaze-cardano/query";
+import { Unwrapped } from "@blaze-cardano/ogmios";
+import { Blockfrost, Kupmios } from "@blaze-cardano/query";
 import { serve } from "./serve.mjs";
 
 const NAME = AssetName("426c617a65");
 
-await serve(async ({ url, words }) => {
-  const provider = new Blockfrost({ network: "cardano-preview", projectId: "preview" });
-  provider.url = `${url}/`;
+/** Blaze has no option for the URL of Blockfrost. */
+const blockfrost = (url) => Object.assign(new Blockfrost({ network: "cardano-preview", projectId: "preview" }), { url });
+
+await serve(async ({ url, kupo, ogmios, words }) => {
+  const provider = kupo ? new Kupmios(kupo, await Unwrapped.Ogmios.new(ogmios)) : blockfrost(`${url}/`);
   const entropy = mnemonicToEntropy(words.join(" "), wordlist);
   const master = Bip32PrivateKey.fromBip39Entropy(Buffer.from(entropy), "");
   const wallet = await HotWallet.fromMasterkey(master.hex(), provider, NetworkId.Testnet);

@@ -4,6 +4,8 @@ import com.bloxbean.cardano.client.address.AddressProvider;
 import com.bloxbean.cardano.client.api.model.Amount;
 import com.bloxbean.cardano.client.api.model.Result;
 import com.bloxbean.cardano.client.api.model.Utxo;
+import com.bloxbean.cardano.client.backend.KupmiosBackendService;
+import com.bloxbean.cardano.client.backend.api.BackendService;
 import com.bloxbean.cardano.client.backend.blockfrost.service.BFBackendService;
 import com.bloxbean.cardano.client.common.model.Networks;
 import com.bloxbean.cardano.client.function.TxSigner;
@@ -35,12 +37,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** cardano-client-lib on its backend for Blockfrost. Calls and answers as in serve.mjs. */
+/** cardano-client-lib on its backend for Blockfrost, or on that for Kupo and Ogmios. Calls and answers as in serve.mjs. */
 public class Peer {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String NAME = "CCL";
 
-    private final BFBackendService backend;
+    private final BackendService backend;
     private final Account account;
     private final String address;
     private final TxSigner signers;
@@ -48,7 +50,9 @@ public class Peer {
     private Peer(JsonNode settings) {
         List<String> words = new ArrayList<>();
         settings.get("words").forEach(word -> words.add(word.asText()));
-        backend = new BFBackendService(settings.get("url").asText() + "/", "devnet");
+        backend = settings.has("kupo")
+                ? new KupmiosBackendService(settings.get("ogmios").asText(), settings.get("kupo").asText())
+                : new BFBackendService(settings.get("url").asText() + "/", "devnet");
         account = Account.createFromMnemonic(Networks.testnet(), String.join(" ", words));
         address = account.baseAddress();
         signers = SignerProviders.signerFrom(account).andThen(SignerProviders.stakeKeySignerFrom(account));

@@ -1,9 +1,10 @@
-/** Lucid Evolution on its provider for Blockfrost. */
+/** Lucid Evolution on its provider for Blockfrost, or on that for Kupo and Ogmios. */
 import {
   applyDoubleCborEncoding,
   Blockfrost,
   Data,
   getAddressDetails,
+  Kupmios,
   Lucid,
   mintingPolicyToId,
   scriptFromNative,
@@ -13,8 +14,8 @@ import { serve } from "./serve.mjs";
 
 const NAME = "4c75636964";
 
-await serve(async ({ url, words }) => {
-  const provider = new Blockfrost(url);
+await serve(async ({ url, kupo, ogmios, words }) => {
+  const provider = kupo ? new Kupmios(kupo, ogmios) : new Blockfrost(url);
   const lucid = await Lucid(provider, "Custom");
   lucid.selectWallet.fromSeed(words.join(" "));
   const address = await lucid.wallet().address();

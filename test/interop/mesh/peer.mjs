@@ -1,12 +1,14 @@
-/** Mesh, on its provider for Blockfrost or on that for Yaci. */
+/** Mesh on its providers for Blockfrost, Yaci and UTxO RPC; that for Ogmios evaluates and submits only. */
 import {
   applyCborEncoding,
   BlockfrostProvider,
   ForgeScript,
   MeshTxBuilder,
   MeshWallet,
+  OgmiosProvider,
   resolveScriptHash,
   serializePlutusScript,
+  U5CProvider,
   YaciProvider,
 } from "@meshsdk/core";
 import { serve } from "./serve.mjs";
@@ -14,11 +16,18 @@ import { serve } from "./serve.mjs";
 const lovelace = (quantity) => [{ unit: "lovelace", quantity: String(quantity) }];
 const NAME = "4d657368";
 
-await serve(async ({ provider: kind, url, adminUrl, words, costModels }) => {
-  const provider = kind === "yaci" ? new YaciProvider(url, adminUrl) : new BlockfrostProvider(url);
+/** What reads, by the name of a provider. */
+const READERS = {
+  yaci: ({ url, adminUrl }) => new YaciProvider(url, adminUrl),
+  utxorpc: ({ url }) => new U5CProvider({ url }),
+};
+
+await serve(async ({ words, costModels, ...settings }) => {
+  const provider = READERS[settings.provider]?.(settings) ?? new BlockfrostProvider(settings.url);
+  const submitter = settings.ogmios ? new OgmiosProvider(settings.ogmios) : provider;
   const walletOf = async (accountType) => {
     const key = { type: "mnemonic", words };
-    const made = new MeshWallet({ networkId: 0, fetcher: provider, submitter: provider, key, accountType });
+    const made = new MeshWallet({ networkId: 0, fetcher: provider, submitter, key, accountType });
     await made.init();
     return made;
   };
@@ -26,7 +35,7 @@ await serve(async ({ provider: kind, url, adminUrl, words, costModels }) => {
   const address = await wallet.getChangeAddress();
   const [reward] = await wallet.getRewardAddresses();
   const begin = () => {
-    const tx = new MeshTxBuilder({ fetcher: provider, submitter: provider, evaluator: provider });
+    const tx = new MeshTxBuilder({ fetcher: provider, submitter, evaluator: submitter });
     return costModels ? tx.setNetwork(costModels) : tx;
   };
   /** One coin is kept for collateral: the smallest of the first ones. */
@@ -40,7 +49,7 @@ await serve(async ({ provider: kind, url, adminUrl, words, costModels }) => {
     const isKept = (utxo) => utxo.input.txHash === input.txHash && utxo.input.outputIndex === input.outputIndex;
     tx.changeAddress(address).selectUtxosFrom(utxos.filter((utxo) => !isKept(utxo)));
     const signed = await wallet.signTx(await tx.complete(), true);
-    return await provider.submitTx(stake ? await stakeWallet.signTx(signed, true) : signed);
+    return await submitter.submitTx(stake ? await stakeWallet.signTx(signed, true) : signed);
   };
   const plutus = ({ language, script }) => {
     const code = applyCborEncoding(script);

@@ -1,9 +1,10 @@
-"""pycardano on its context for Blockfrost. Calls and answers as in serve.mjs."""
+"""pycardano on its context for Blockfrost, or on that for Ogmios with or without Kupo. Calls and answers as in serve.mjs."""
 
 import json
 import os
 import sys
 import warnings
+from urllib.parse import urlsplit
 
 from pycardano import (
     Address,
@@ -16,6 +17,7 @@ from pycardano import (
     DRepKind,
     ExtendedSigningKey,
     HDWallet,
+    KupoOgmiosV6ChainContext,
     Metadata,
     MultiAsset,
     Network,
@@ -47,7 +49,14 @@ SETTINGS = json.loads(os.environ["PEER"])
 NAME = AssetName(b"pycardano")
 PLUTUS = {1: PlutusV1Script, 2: PlutusV2Script, 3: PlutusV3Script}
 
-context = BlockFrostChainContext("devnet", base_url=SETTINGS["url"].removesuffix("/v0"))
+if "ogmios" in SETTINGS:
+    place = urlsplit(SETTINGS["ogmios"])
+    # a tip that is kept for a second hides the coins of the block that has just come
+    context = KupoOgmiosV6ChainContext(
+        place.hostname, place.port, "", False, refetch_chain_tip_interval=0.05, kupo_url=SETTINGS.get("kupo")
+    )
+else:
+    context = BlockFrostChainContext("devnet", base_url=SETTINGS["url"].removesuffix("/v0"))
 wallet = HDWallet.from_mnemonic(" ".join(SETTINGS["words"]))
 
 
@@ -205,7 +214,14 @@ def withdraw(of):
     return end(builder)
 
 
+def account_of_ogmios():
+    [found] = context._wrapped_backend.query_account_reward_summaries(keys=[str(reward)])
+    return {"active": True, "pool": found["stakePool"]["id"], "rewards": str(found["rewards"]["ada"]["lovelace"])}
+
+
 def account(_):
+    if "ogmios" in SETTINGS:
+        return account_of_ogmios()
     found = context.api.accounts(str(reward))
     rewards = found.withdrawable_amount
     return {"active": found.active, "pool": found.pool_id, "rewards": rewards}
