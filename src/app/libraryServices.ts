@@ -56,7 +56,6 @@ export async function startLibraryServices(context: AppContext, devnet: Devnet):
     });
     const listener = await start(service, utxorpcPort(options));
     listening.push({ name: "UTxO RPC of the devnet", at: urlOf(listener) });
-    places = { ...places, utxorpc: listener.port };
   }
   return places;
 }

@@ -22,7 +22,6 @@ export const devnetInfo = z.object({
   genesisProfile: z.null(),
   ogmiosPort: port,
   kupoPort: port,
-  utxorpcPort: port.describe("Not a member of Yaci DevKit's answer."),
   yaciStorePort: port,
   socatPort: port,
   prometheusPort: port,

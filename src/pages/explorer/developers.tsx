@@ -16,7 +16,6 @@ interface Places {
   readonly yaciStorePort: number;
   readonly ogmiosPort: number;
   readonly kupoPort: number;
-  readonly utxorpcPort: number;
   readonly socatPort: number;
 }
 
@@ -72,7 +71,6 @@ function WhereItIs() {
           ["Blockfrost API", url(at?.yaciStorePort, "/api/v1")],
           ["Ogmios API", url(at?.ogmiosPort)],
           ["Kupo API", url(at?.kupoPort)],
-          ["UTxO RPC", url(at?.utxorpcPort)],
           ["Node socket", at?.socketPath ? <Id value={at.socketPath} full name="path" /> : undefined],
           [
             "Node over TCP",

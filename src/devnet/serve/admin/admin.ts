@@ -47,10 +47,9 @@ export interface DevnetPlaces {
   readonly tcp?: number | undefined;
   /** Port of the Blockfrost API. */
   readonly indexer?: number | undefined;
-  /** Ports of the Ogmios API, the Kupo API and UTxO RPC. */
+  /** Ports of the Ogmios API and the Kupo API. */
   readonly ogmios?: number | undefined;
   readonly kupo?: number | undefined;
-  readonly utxorpc?: number | undefined;
 }
 
 const CLUSTER = "/local-cluster/api";
@@ -95,7 +94,7 @@ function stateRoutes(app: OpenAPIHono, { devnet, places }: AdminRoutesOptions): 
     summary: "Ports and settings, like Yaci DevKit",
     answer: api.devnetInfo,
   }, async () => {
-    const { socket, tcp, indexer, ogmios, kupo, utxorpc } = places();
+    const { socket, tcp, indexer, ogmios, kupo } = places();
     return {
       nodePort: 0,
       submitApiPort: 0,
@@ -115,7 +114,6 @@ function stateRoutes(app: OpenAPIHono, { devnet, places }: AdminRoutesOptions): 
       genesisProfile: null,
       ogmiosPort: ogmios ?? 0,
       kupoPort: kupo ?? 0,
-      utxorpcPort: utxorpc ?? 0,
       yaciStorePort: indexer ?? 0,
       socatPort: tcp ?? 0,
       prometheusPort: 0,
