@@ -36,12 +36,16 @@ pub async fn call(port: u16, name: &str, args: &Value) -> Answer {
         "mempool" => {
             let client = MempoolMonitoringClient::connect(at).await?;
             client.acquire_mempool().await?;
-            let has = client.has_transaction(text(args, "hash")).await?;
             let mut hashes = Vec::new();
             while let Some(hash) = client.next_transaction_id().await? {
                 hashes.push(hash);
             }
-            Ok(json!({ "has": has, "hashes": hashes }))
+            Ok(json!(hashes))
+        }
+        "hasTransaction" => {
+            let client = MempoolMonitoringClient::connect(at).await?;
+            client.acquire_mempool().await?;
+            Ok(json!(client.has_transaction(text(args, "hash")).await?))
         }
         _ => query(at, name, args).await,
     }
