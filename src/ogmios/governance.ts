@@ -210,10 +210,10 @@ export function voterJson({ role, credential }: Pick<Voter, "role" | "credential
 export function readVoter(json: Json | undefined): Pick<Voter, "role" | "credential"> | undefined {
   const voter = objectOf(json, "the voter");
   if (voter.role === "genesisDelegate") return undefined;
-  if (voter.role === ROLES.pool) return { role: "pool", credential: { kind: "key", hash: readPoolId(voter.id) } };
-  const role = (["committee", "drep"] as const).find((one) => ROLES[one] === voter.role);
+  const role = (["committee", "drep", "pool"] as const).find((one) => ROLES[one] === voter.role);
   if (!role) throw new OgmiosFormError("no role of a voter");
-  return { role, credential: readId(voter) };
+  const credential: Credential = role === "pool" ? { kind: "key", hash: readPoolId(voter.id) } : readId(voter);
+  return { role, credential: { ...credential, hash: hexOf(credential.hash, "the voter", 28) } };
 }
 
 /** Votes of a transaction, by voter and then by action. */

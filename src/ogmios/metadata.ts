@@ -19,8 +19,10 @@ import {
   textOf,
 } from "#src/ogmios/form.ts";
 
-/** Depth to which a value has a JSON form: JSON is written and read by recursion. */
+/** Depth to which a value gets a JSON form. */
 const DEEPEST = 100;
+/** Depth to which a value's JSON is read. */
+const DEEPEST_READ = 1_000;
 
 /** How metadata is written: with the CBOR of values that have a JSON form too; with values that state their type. */
 interface LabelsForm {
@@ -97,7 +99,7 @@ function metadatumKey(walk: Walk): string | undefined {
 
 /**
  * Metadata out of its labels, to be encoded as a map by label. Plain JSON does not tell a text of digits from an integer where it is the key of a
- * map: it is read as an integer.
+ * map: it is read as an integer. A label whose value is nested too deeply is left out: what a chain holds must not stop its reader.
  *
  * @throws OgmiosFormError
  */
@@ -105,15 +107,24 @@ export function readLabels(json: Json | undefined): ReadonlyMap<bigint, Encodabl
   const labels = Object.entries(objectOf(json, "the labels")).map(([label, value]) => {
     if (!/^\d{1,20}$/.test(label)) throw new OgmiosFormError("a label is not a number");
     return [BigInt(label), objectOf(value, "a label")] as const;
-  });
+  }).filter(([, { cbor, json }]) => isGiven(cbor) || depthOf(json) <= DEEPEST_READ);
   const values = labels.flatMap(([, { cbor, json }]) => isGiven(cbor) ? [] : [json]);
   const read = values.every(isTagged) ? taggedValue : plainValue;
   return new Map(
     labels.map(([label, { cbor, json }]) => [
       label,
-      isGiven(cbor) ? new Encoded(bytesOf(cbor, "cbor")) : new Encoded(encode(read(json, 0))),
+      isGiven(cbor) ? new Encoded(bytesOf(cbor, "cbor")) : new Encoded(encode(read(json))),
     ]),
   );
+}
+
+/** Nesting of a value, found level by level. */
+function depthOf(json: Json | undefined): number {
+  let depth = 0;
+  for (let level: Json[] = [json ?? null]; level.length > 0; depth++) {
+    level = level.flatMap((one) => typeof one !== "object" || one === null ? [] : Object.values(one));
+  }
+  return depth;
 }
 
 /** Whether a value states its type, as a server writes it with `--metadata-detailed-schema`. */
@@ -126,30 +137,28 @@ function isTagged(json: Json | undefined): boolean {
   return tag === "int" && (typeof value === "number" || typeof value === "bigint");
 }
 
-function taggedValue(json: Json | undefined, depth: number): Encodable {
-  if (depth > DEEPEST) throw new OgmiosFormError("metadata is nested too deeply");
+function taggedValue(json: Json | undefined): Encodable {
   const { int, string, bytes, list, map } = objectOf(json, "a value of metadata");
   if (int !== undefined) return integerOf(int, "int");
   if (string !== undefined) return textOf(string, "string");
   if (bytes !== undefined) return bytesOf(bytes, "bytes");
-  if (list !== undefined) return listOf(list, "list").map((one) => taggedValue(one, depth + 1));
+  if (list !== undefined) return listOf(list, "list").map((one) => taggedValue(one));
   return new Map(
     listOf(map, "map").map((pair) => {
       const { k, v } = objectOf(pair, "a member of a map");
-      return [taggedValue(k, depth + 1), taggedValue(v, depth + 1)];
+      return [taggedValue(k), taggedValue(v)];
     }),
   );
 }
 
-function plainValue(json: Json | undefined, depth: number): Encodable {
-  if (depth > DEEPEST) throw new OgmiosFormError("metadata is nested too deeply");
+function plainValue(json: Json | undefined): Encodable {
   if (typeof json === "string") return json;
-  if (Array.isArray(json)) return json.map((one) => plainValue(one, depth + 1));
+  if (Array.isArray(json)) return json.map((one) => plainValue(one));
   if (typeof json !== "object" || json === null) return integerOf(json, "a value of metadata");
   return new Map(
     Object.entries(json).map(([key, one]) => [
       /^(0|-?[1-9]\d{0,19})$/.test(key) ? BigInt(key) : key,
-      plainValue(one, depth + 1),
+      plainValue(one),
     ]),
   );
 }

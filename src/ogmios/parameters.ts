@@ -5,7 +5,16 @@ import { elementAt } from "#src/base/present.ts";
 import type { ParameterChanges, ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
 import type { DrepThresholds, PoolThresholds, Ratio } from "#src/cardano/parameters.ts";
 import { major, type Walk } from "#src/cardano/walk.ts";
-import { amountOf, integerOf, isGiven, type JsonObject, listOf, objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
+import {
+  amountOf,
+  hexOf,
+  integerOf,
+  isGiven,
+  type JsonObject,
+  listOf,
+  objectOf,
+  OgmiosFormError,
+} from "#src/ogmios/form.ts";
 import { adaJson, ratioText, readAda, readRatio, readUnits, unitsJson } from "#src/ogmios/values.ts";
 
 /** How the value of a parameter is written and read. */
@@ -53,7 +62,7 @@ const costModels: Form = {
 };
 const nonce: Form = {
   json: (value) => value === 0n ? "neutral" : (value as bigint).toString(16).padStart(64, "0"),
-  read: (json) => json === "neutral" ? 0n : BigInt(`0x${String(json)}`),
+  read: (json) => json === "neutral" ? 0n : BigInt(`0x${hexOf(json, "the nonce", 32)}`),
 };
 const version: Form = {
   json: (value) => {

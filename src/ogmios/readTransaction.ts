@@ -12,7 +12,7 @@ import { concat, fromHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import { CborError, type Encodable, encode, Encoded, Indefinite, Tagged } from "#src/cardano/cbor.ts";
-import { BodyTransaction } from "#src/cardano/scanBody.ts";
+import { BodyTransaction, readWhole } from "#src/cardano/scanBody.ts";
 import { ByronTransaction } from "#src/cardano/scanByron.ts";
 import { encodeAssets } from "#src/cardano/value.ts";
 import { Walk } from "#src/cardano/walk.ts";
@@ -77,23 +77,25 @@ export function readTransaction(json: Json | undefined, index = 0, era = CONWAY)
   const transaction = objectOf(json, "the transaction");
   const id = hexOf(transaction.id, "id", 32);
   try {
-    if (isGiven(transaction.cbor)) return exact(id, bytesOf(transaction.cbor, "cbor"), index, era);
-    if (era <= BYRON) {
-      return new EncodedByronTransaction(id, index, byronBody(transaction), byronWitnesses(transaction));
-    }
-    const auxiliary = auxiliaryData(transaction);
-    return new EncodedTransaction(id, {
-      index,
-      valid: transaction.spends !== "collaterals",
-      body: encodeBody(transaction),
-      witnesses: encodeWitnesses(transaction),
-      auxiliaryData: auxiliary,
-      lastSlotIncluded: era === SHELLEY,
-    });
+    // every member is read here, so that none throws when it is used
+    return readWhole(transactionOf(transaction, id, index, era));
   } catch (error) {
     if (!(error instanceof CborError)) throw error;
     throw new OgmiosFormError(`transaction ${id}: ${error.message}`);
   }
+}
+
+function transactionOf(transaction: JsonObject, id: string, index: number, era: number): ScannedTransaction {
+  if (isGiven(transaction.cbor)) return exact(id, bytesOf(transaction.cbor, "cbor"), index, era);
+  if (era <= BYRON) return new EncodedByronTransaction(id, index, byronBody(transaction), byronWitnesses(transaction));
+  return new EncodedTransaction(id, {
+    index,
+    valid: transaction.spends !== "collaterals",
+    body: encodeBody(transaction),
+    witnesses: encodeWitnesses(transaction),
+    auxiliaryData: auxiliaryData(transaction),
+    lastSlotIncluded: era === SHELLEY,
+  });
 }
 
 function exact(id: string, bytes: Uint8Array, index: number, era: number): ScannedTransaction {

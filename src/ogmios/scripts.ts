@@ -1,13 +1,19 @@
 /** Scripts in Ogmios' JSON, of both versions and of version 5, which Blockfrost's clients still send. */
-import { toHex } from "#src/base/bytes.ts";
+import { concat, fromHex, joined, toHex } from "#src/base/bytes.ts";
 import { type Json, jsonInteger } from "#src/base/json.ts";
-import { decodeAll, encode, Encoded } from "#src/cardano/cbor.ts";
-import { encodeNative, type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
+import { decodeAll, encode, Encoded, head } from "#src/cardano/cbor.ts";
+import { type NativeScript, readNative } from "#src/cardano/nativeScript.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { amountOf, bytesOf, hexOf, integerOf, type JsonObject, objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
-
-/** Nesting of a native script in JSON that is read. */
-const DEEPEST = 100;
+import {
+  amountOf,
+  bytesOf,
+  hexOf,
+  integerOf,
+  type JsonObject,
+  listOf,
+  objectOf,
+  OgmiosFormError,
+} from "#src/ogmios/form.ts";
 
 /** Names of the languages, by the number in `[language, script]`. */
 const LANGUAGES = ["native", "plutus:v1", "plutus:v2", "plutus:v3"] as const;
@@ -97,40 +103,71 @@ export function readScript(json: Json | undefined): Uint8Array {
     decodeAll(bytes);
     return encode([0, new Encoded(bytes)]);
   }
-  return encode([0, new Encoded(encodeNative(readNativeJson(content, 0)))]);
+  return encode([0, new Encoded(encodeNativeJson(content))]);
+}
+
+/** The parts of a script in JSON, and the CBOR that comes before them. */
+interface Clause {
+  readonly start: Uint8Array;
+  readonly parts: readonly Json[];
 }
 
 /**
- * A native script: by `clause`, or as version 5 writes it: `"<key hash>"`, `{all: […]}`, `{any: […]}`, `{"2": […]}`, `{startsAt}`,
- * `{expiresAt}`.
- *
- * @throws OgmiosFormError
+ * CBOR of a native script: by `clause`, or as version 5 writes it: `"<key hash>"`, `{all: […]}`, `{any: […]}`, `{"2": […]}`, `{startsAt}`,
+ * `{expiresAt}`. It does not recurse, as scripts of a chain are nested deeply.
  */
-function readNativeJson(json: Json | undefined, depth: number): NativeScript {
-  if (depth > DEEPEST) throw new OgmiosFormError("the script is nested too deeply");
-  const key = (hash: Json | undefined): NativeScript => ({ kind: "key", hash: hexOf(hash, "a key hash", 28) });
-  const all = (scripts: Json | undefined): readonly NativeScript[] => {
-    if (!Array.isArray(scripts)) throw new OgmiosFormError("scripts are not a list");
-    return scripts.map((script) => readNativeJson(script, depth + 1));
-  };
+function encodeNativeJson(json: Json | undefined): Uint8Array {
+  const written: Uint8Array[] = [];
+  const rest: (Json | undefined)[] = [json];
+  while (rest.length > 0) {
+    const { start, parts } = readClause(rest.pop());
+    written.push(start);
+    for (const part of parts.toReversed()) rest.push(part);
+  }
+  return joined(written);
+}
+
+function readClause(json: Json | undefined): Clause {
+  const key = (hash: Json | undefined) => whole(0, fromHex(hexOf(hash, "a key hash", 28)));
+  const slot = (kind: 4 | 5, of: Json | undefined) => whole(kind, amountOf(of, "slot"));
   if (typeof json === "string") return key(json);
   const script = objectOf(json, "the script");
   switch (script.clause) {
     case "signature":
       return key(script.from);
     case "all":
+      return opened([1], script.from);
     case "any":
-      return { kind: script.clause, scripts: all(script.from) };
+      return opened([2], script.from);
     case "some":
-      return { kind: "at least", count: integerOf(script.atLeast, "atLeast"), scripts: all(script.from) };
+      return opened([3, integerOf(script.atLeast, "atLeast")], script.from);
     case "after":
-      return { kind: "from", slot: amountOf(script.slot, "slot") };
+      return slot(4, script.slot);
     case "before":
-      return { kind: "before", slot: amountOf(script.slot, "slot") };
+      return slot(5, script.slot);
   }
   const [[name = "", content] = []] = Object.entries(script);
-  if (name === "all" || name === "any") return { kind: name, scripts: all(content) };
-  if (name === "startsAt") return { kind: "from", slot: amountOf(content, "slot") };
-  if (name === "expiresAt") return { kind: "before", slot: amountOf(content, "slot") };
-  return { kind: "at least", count: amountOf(name, "the count"), scripts: all(content) };
+  switch (name) {
+    case "all":
+      return opened([1], content);
+    case "any":
+      return opened([2], content);
+    case "startsAt":
+      return slot(4, content);
+    case "expiresAt":
+      return slot(5, content);
+    default:
+      return opened([3, amountOf(name, "the count")], content);
+  }
+}
+
+/** A clause without parts. */
+function whole(kind: number, value: Uint8Array | bigint): Clause {
+  return { start: encode([kind, value]), parts: [] };
+}
+
+/** A clause whose last element is the list of its parts. */
+function opened(elements: readonly (number | bigint)[], json: Json | undefined): Clause {
+  const parts = listOf(json, "scripts");
+  return { start: concat(head(4, elements.length + 1), ...elements.map(encode), head(4, parts.length)), parts };
 }

@@ -1,6 +1,6 @@
 /** Points, amounts, references and credentials in Ogmios' JSON. */
 import { fromHex, toHex } from "#src/base/bytes.ts";
-import { type Json, jsonInteger } from "#src/base/json.ts";
+import { isObject, type Json, jsonInteger } from "#src/base/json.ts";
 import { addressText, type Credential, hexAddressText, parseAddress, readAddressHex } from "#src/cardano/address.ts";
 import { fromBech32, toBech32 } from "#src/cardano/bech32.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
@@ -58,11 +58,24 @@ export function readAda(json: Json | undefined): bigint {
 
 /** Quantities by policy and name. */
 export function assetsJson(assets: Assets): { [policy: string]: Json } {
-  const json: { [policy: string]: { [name: string]: number | bigint } } = {};
-  for (const [asset, quantity] of assets) {
-    (json[asset.slice(0, 56)] ??= {})[asset.slice(56)] = jsonInteger(quantity);
-  }
+  const json: { [policy: string]: Json } = {};
+  addAssets(json, assets);
   return json;
+}
+
+function addAssets(json: { [policy: string]: Json }, assets: Assets): void {
+  let policy = "";
+  let names: { [name: string]: Json } = {};
+  for (const [asset, quantity] of assets) {
+    // most often all of a policy come one after the other
+    if (!asset.startsWith(policy) || policy === "") {
+      policy = asset.slice(0, 56);
+      const known = json[policy];
+      names = isObject(known) ? known : {};
+      json[policy] = names;
+    }
+    names[asset.slice(56)] = jsonInteger(quantity);
+  }
 }
 
 /** The inverse of `assetsJson`. @throws OgmiosFormError */
@@ -80,8 +93,9 @@ export function readAssets(json: JsonObject, quantityOf = integerOf): Assets {
 
 /** Lovelace and assets. */
 export function valueJson({ lovelace, assets }: Value): { [policy: string]: Json } {
-  const ada = adaJson(lovelace);
-  return assets.size === 0 ? ada : { ...ada, ...assetsJson(assets) };
+  const json: { [policy: string]: Json } = adaJson(lovelace);
+  if (assets.size > 0) addAssets(json, assets);
+  return json;
 }
 
 /** The inverse of `valueJson`. @throws OgmiosFormError */
@@ -200,8 +214,25 @@ export function readPoolId(json: Json | undefined): string {
   return toHex(read.bytes);
 }
 
+/** Addresses that are kept with their other form. Most outputs of a chain are at addresses that were seen shortly before. */
+const KEPT = 4_096;
+
+/** A function of a text that keeps its results, at most `KEPT` of them. */
+function kept(compute: (text: string) => string): (text: string) => string {
+  const results = new Map<string, string>();
+  return (text) => {
+    let result = results.get(text);
+    if (result === undefined) {
+      result = compute(text);
+      if (results.size >= KEPT) results.clear();
+      results.set(text, result);
+    }
+    return result;
+  };
+}
+
 /** Text of an address (its bytes in hexadecimal). Chains hold some that no reader takes apart; they have a text too. */
-export function addressJson(hex: string): string {
+export const addressJson: (hex: string) => string = kept((hex) => {
   const common = hexAddressText(hex);
   if (common !== undefined) return common;
   const read = readAddressHex(hex);
@@ -209,14 +240,17 @@ export function addressJson(hex: string): string {
   const bytes = fromHex(hex);
   const header = bytes[0] ?? 0;
   return toBech32((header >> 4 >= 14 ? "stake" : "addr") + (header & 1 ? "" : "_test"), bytes);
-}
+});
 
 /** The inverse of `addressJson`. @throws OgmiosFormError */
 export function readAddressJson(json: Json | undefined): string {
-  const text = textOf(json, "the address");
+  return addressBytes(textOf(json, "the address"));
+}
+
+const addressBytes = kept((text) => {
   const read = parseAddress(text);
   if (read.ok) return read.value.hex;
   const odd = fromBech32(text);
   if (odd && /^(addr|stake)(_test)?$/.test(odd.prefix) && odd.bytes.length > 0) return toHex(odd.bytes);
   throw new OgmiosFormError(read.error.message);
-}
+});

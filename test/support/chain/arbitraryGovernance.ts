@@ -45,7 +45,8 @@ const changes = fc.record({
 }, { requiredKeys: [] }).map((of) => new Map(Object.entries(of).map(([key, value]) => [Number(key), value])));
 
 const previous = opt(ref);
-const action = fc.oneof(
+/** An action of governance. */
+export const action = fc.oneof(
   given(fc.record({ kind: fc.constant("parameters"), previous, changes, policy: opt(hash28) })),
   given(fc.record({
     kind: fc.constant("hard fork"),

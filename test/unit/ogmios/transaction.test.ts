@@ -1,20 +1,20 @@
 import { toHex } from "#src/base/bytes.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
-import type { Certificate } from "#src/cardano/certificates.ts";
-import { votersIn } from "#src/cardano/governed.ts";
-import { compareRefs, type Output } from "#src/cardano/output.ts";
-import { pointJson, ratioText } from "#src/ogmios/values.ts";
+import { pointJson } from "#src/ogmios/values.ts";
 import { blockFile, blocksOf, capturedBlocks, chunks, singles } from "../../support/chain/vectorBlocks.ts";
+import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
 import { hash256, initHash } from "#src/cardano/hash.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { blockJson, ERA_TEXTS } from "#src/ogmios/block.ts";
-import type { JsonObject } from "#src/ogmios/form.ts";
+import { type JsonObject, OgmiosFormError } from "#src/ogmios/form.ts";
 import { readBlock, readStep } from "#src/ogmios/readBlock.ts";
 import { readTransaction } from "#src/ogmios/readTransaction.ts";
 import { transactionJson } from "#src/ogmios/transaction.ts";
-import { golden } from "../../support/ogmios/golden.ts";
+import { cases } from "../../support/base/longTests.ts";
+import { golden, schemaFault } from "../../support/ogmios/golden.ts";
+import { anyTransaction, membersOf } from "../../support/ogmios/transactions.ts";
 
 beforeAll(initHash);
 
@@ -74,7 +74,7 @@ describe("messages of Ogmios", () => {
 const blocks = [
   ...singles.map(({ file }) => blockFile(file)),
   ...capturedBlocks().map(({ bytes }) => bytes),
-  ...chunks.flatMap(blocksOf).filter((_, index) => index % 7 === 0),
+  ...chunks.flatMap(blocksOf).filter((_, index) => index % 29 === 0),
 ];
 
 describe("blocks of the chain", () => {
@@ -102,62 +102,75 @@ describe("blocks of the chain", () => {
         expect(membersOf(read)).toEqual(membersOf(transaction));
       }
     }
-    expect(count).toBeGreaterThan(300);
+    expect(count).toBeGreaterThan(200);
   });
 });
+
+describe("random transactions", () => {
+  it.each([6, 7] as const)("keep the schema and say the same after reading (version %i)", (version) => {
+    fc.assert(
+      fc.property(anyTransaction, (transaction) => {
+        const json = parseJson(toJson(transactionJson(transaction, { version })));
+        if (version === 7) expect(schemaFault("cardano/Transaction", json)).toBeUndefined();
+        const read = readTransaction(json);
+        expect(membersOf(read)).toEqual(membersOf(transaction));
+        expect(parseJson(toJson(transactionJson(read, { version })))).toEqual(json);
+      }),
+      { numRuns: cases(20, 2_000) },
+    );
+  });
+
+  it("are exact with their CBOR", () => {
+    fc.assert(fc.property(anyTransaction, (transaction) => {
+      const json = parseJson(toJson(transactionJson(transaction, { version: 7, cbor: true })));
+      expect(schemaFault("cardano/Transaction", json)).toBeUndefined();
+      expect(wholeOf(readTransaction(json))).toEqual(wholeOf(transaction));
+    }));
+  });
+});
+
+describe("answers of a faulty server", () => {
+  const messages = golden("NextBlockResponse").map((message) => (message as { result: Json }).result);
+  const odd = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.bigInt(),
+    fc.constantFrom("", "ff", "00".repeat(32), -1, null),
+  );
+
+  it("are read, or refused with a reason", () => {
+    let refused = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...messages),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 12 }),
+        odd,
+        (message, path, value) => {
+          try {
+            const step = readStep(replaced(message, path, value as Json));
+            if (step.direction === "forward") step.block.transactions.forEach(membersOf);
+          } catch (error) {
+            expect(error).toBeInstanceOf(OgmiosFormError);
+            refused++;
+          }
+        },
+      ),
+      { numRuns: cases(150, 20_000) },
+    );
+    expect(refused).toBeGreaterThan(10);
+  });
+});
+
+/** A message with another value at a path, whose numbers choose among the members of each level. */
+function replaced(json: Json, [step = 0, ...path]: readonly number[], value: Json): Json {
+  if (typeof json !== "object" || json === null) return value;
+  const keys = Object.keys(json);
+  const key = keys[step % Math.max(keys.length, 1)];
+  if (key === undefined) return value;
+  const inner = path.length === 0 ? value : replaced((json as { [key: string]: Json })[key]!, path, value);
+  return Array.isArray(json) ? json.with(Number(key), inner) : { ...json, [key]: inner };
+}
 
 /** The bytes of a transaction, and its place. */
 function wholeOf({ index, hash, valid, body, witnesses, auxiliaryData }: ScannedTransaction) {
   return [index, hash, valid, toHex(body), toHex(witnesses), auxiliaryData && toHex(auxiliaryData)];
-}
-
-/** What projections read. */
-function membersOf(transaction: ScannedTransaction) {
-  const { hash, valid, collateralReturn, totalCollateral, fee, mint, validFrom, validTo } = transaction;
-  const { certificates, withdrawals, governs, proposals, donation, requiredSigners } = transaction;
-  return {
-    ...{ hash, valid, totalCollateral, fee, mint, validFrom, validTo, donation },
-    inputs: [...transaction.inputs].sort(compareRefs),
-    references: [...transaction.references].sort(compareRefs),
-    collateral: [...transaction.collateral].sort(compareRefs),
-    outputs: transaction.outputs.map(contentOf),
-    collateralReturn: collateralReturn && contentOf(collateralReturn),
-    withdrawals: new Map([...withdrawals].sort()),
-    // a move of rewards stands among the proposals
-    certificates: [...certificates.filter(isNoMove), ...certificates.filter((one) => !isNoMove(one))].flatMap(told),
-    requiredSigners: [...requiredSigners].sort(),
-    ...{ governs: governs ?? false, proposals: proposals ?? [] },
-    voters: votersIn(transaction),
-  };
-}
-
-/** An output without its encoding. */
-const contentOf = ({ raw: _, ...content }: Output) => content;
-
-const isNoMove = ({ kind }: Certificate) => kind !== "move rewards";
-
-/** What the JSON tells of a certificate: a registration that delegates stands there as two. */
-function told(certificate: Certificate): object[] {
-  switch (certificate.kind) {
-    case "register": {
-      const { to, ...rest } = certificate;
-      return to ? [rest, { kind: "delegate", credential: rest.credential, to }] : [rest];
-    }
-    case "register pool":
-      return [{
-        ...certificate,
-        margin: ratioText(certificate.margin),
-        // a name without a port
-        relays: certificate.relays.map((relay) =>
-          relay.kind === "host" && relay.port === undefined ? { kind: "service", name: relay.name } : relay
-        ),
-      }];
-    case "move rewards":
-      return [{
-        kind: certificate.kind,
-        to: typeof certificate.to === "bigint" ? certificate.to : certificate.to.length,
-      }];
-    default:
-      return [certificate];
-  }
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import fc from "fast-check";
 import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
-import { encodeNative, type NativeScript } from "#src/cardano/nativeScript.ts";
+import { encodeNative } from "#src/cardano/nativeScript.ts";
 import { encode, Encoded } from "#src/cardano/cbor.ts";
 import { pointJson, ratioText, readPoint, readRatio, readTip, tipJson } from "#src/ogmios/values.ts";
 import { readAdditionalUtxos, readUtxo, utxoJson } from "#src/ogmios/outputs.ts";
 import { scriptJson } from "#src/ogmios/scripts.ts";
 import { OgmiosFormError } from "#src/ogmios/form.ts";
+import { nativeScript } from "../../support/ogmios/transactions.ts";
 import { golden, schemaFault } from "../../support/ogmios/golden.ts";
 
 /** The members of messages' results. */
@@ -38,25 +39,6 @@ describe("messages of Ogmios", () => {
   });
 });
 
-const hash = fc.stringMatching(/^[0-9a-f]{56}$/);
-const slot = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
-const native = fc.letrec<{ script: NativeScript }>((tie) => ({
-  script: fc.oneof(
-    { depthSize: "small" },
-    hash.map((hash): NativeScript => ({ kind: "key", hash })),
-    fc.record({ kind: fc.constantFrom("from" as const, "before" as const), slot }),
-    fc.record({
-      kind: fc.constantFrom("all" as const, "any" as const),
-      scripts: fc.array(tie("script"), { maxLength: 4 }),
-    }),
-    fc.record({
-      kind: fc.constant("at least" as const),
-      count: fc.bigInt({ min: -5n, max: 5n }),
-      scripts: fc.array(tie("script"), { maxLength: 4 }),
-    }),
-  ),
-})).script;
-
 const address = "addr_test1vzpwq95z3xyum8vqndgdd9mdnmafh3djcxnc6jemlgdmswcve6tkw";
 const id = "cd".repeat(32);
 const item = { transaction: { id }, index: 3, address, value: { ada: { lovelace: 5 } } };
@@ -64,7 +46,7 @@ const scriptOf = (script: Json) => toJson(utxoJson(readUtxo({ ...item, script })
 
 describe("values", () => {
   it("has native scripts, with and without their CBOR", () => {
-    fc.assert(fc.property(native, (script) => {
+    fc.assert(fc.property(nativeScript, (script) => {
       const cbor = encodeNative(script);
       const json = parseJson(toJson(scriptJson(encode([0, new Encoded(cbor)]))));
       expect(schemaFault("cardano/Script", json)).toBeUndefined();
