@@ -73,7 +73,7 @@ const guardrails = (hash: string | undefined) => ({ guardrails: hash === undefin
 const ancestor = (previous: ActionId | undefined) => previous ? { ancestor: refJson(previous) } : {};
 
 /** What is proposed. */
-export function actionJson(action: Action): { [name: string]: Json } {
+function actionJson(action: Action): { [name: string]: Json } {
   switch (action.kind) {
     case "parameters":
       return {
@@ -126,7 +126,7 @@ export function actionJson(action: Action): { [name: string]: Json } {
 }
 
 /** The inverse of `actionJson`. @throws OgmiosFormError, or CborError for an account that is none */
-export function readAction(json: Json | undefined): Action {
+function readAction(json: Json | undefined): Action {
   const action = objectOf(json, "the action");
   const previous = isGiven(action.ancestor) ? { previous: readRef(action.ancestor) } : {};
   const script = isGiven(action.guardrails)

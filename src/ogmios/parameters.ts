@@ -205,7 +205,7 @@ export function poolThresholdsJson(of: PoolThresholds): JsonObject {
 }
 
 /** The inverse of `poolThresholdsJson`. @throws OgmiosFormError */
-export function readPoolThresholds(json: Json | undefined): PoolThresholds {
+function readPoolThresholds(json: Json | undefined): PoolThresholds {
   const { noConfidence, constitutionalCommittee, hardForkInitiation, protocolParametersUpdate } = objectOf(
     json,
     "the thresholds",
@@ -241,7 +241,7 @@ export function drepThresholdsJson(of: DrepThresholds): JsonObject {
 }
 
 /** The inverse of `drepThresholdsJson`. @throws OgmiosFormError */
-export function readDrepThresholds(json: Json | undefined): DrepThresholds {
+function readDrepThresholds(json: Json | undefined): DrepThresholds {
   const of = objectOf(json, "the thresholds");
   const committee = objectOf(of.constitutionalCommittee, "constitutionalCommittee");
   const update = objectOf(of.protocolParametersUpdate, "protocolParametersUpdate");

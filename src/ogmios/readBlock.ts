@@ -1,10 +1,10 @@
 /** Blocks out of Ogmios' JSON, in the form in which a provider hands them on whose server gives no bytes of blocks. */
 import type { Json } from "#src/base/json.ts";
-import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { Point, ScannedBlock } from "#src/cardano/block.ts";
 import { ERA_TEXTS } from "#src/ogmios/block.ts";
 import { countOf, hexOf, listOf, objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
 import { readTransaction } from "#src/ogmios/readTransaction.ts";
-import { readPoint, readSize, readTip } from "#src/ogmios/values.ts";
+import { readSize } from "#src/ogmios/values.ts";
 
 const NO_HEADER = new Uint8Array(0);
 /** Slots of an epoch of Byron. */
@@ -35,21 +35,4 @@ export function readBlock(json: Json | undefined, before?: Point): ScannedBlock 
     header: NO_HEADER,
     transactions: transactions.map((transaction, index) => readTransaction(transaction, index, era)),
   };
-}
-
-/** A step of a followed chain, as `nextBlock` answers. */
-export type OgmiosStep =
-  | { readonly direction: "forward"; readonly block: ScannedBlock; readonly tip: Tip }
-  | { readonly direction: "backward"; readonly point: Point; readonly tip: Tip };
-
-/**
- * Reads the result of `nextBlock`; `before` is where the follower is.
- *
- * @throws OgmiosFormError
- */
-export function readStep(json: Json | undefined, before?: Point): OgmiosStep {
-  const { direction, block, point, tip } = objectOf(json, "the result");
-  if (direction === "backward") return { direction, point: readPoint(point), tip: readTip(tip) };
-  if (direction !== "forward") throw new OgmiosFormError("a step that goes neither forward nor backward");
-  return { direction, block: readBlock(block, before), tip: readTip(tip) };
 }

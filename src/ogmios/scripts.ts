@@ -9,6 +9,7 @@ import {
   bytesOf,
   hexOf,
   integerOf,
+  isGiven,
   type JsonObject,
   listOf,
   objectOf,
@@ -56,7 +57,7 @@ export function plutusScriptJson(language: 1 | 2 | 3, bytes: Uint8Array): JsonOb
 }
 
 /** The clauses of a native script, without recursion: the ledger bounds its depth by the transaction's size alone. */
-export function nativeJson(script: NativeScript): JsonObject {
+function nativeJson(script: NativeScript): JsonObject {
   const made: { from?: JsonObject[] }[] = [];
   const rest: { readonly script: NativeScript; readonly into: JsonObject[] }[] = [{
     script,
@@ -92,18 +93,26 @@ function clause(script: Exclude<NativeScript, { scripts: unknown }>): JsonObject
  * @throws OgmiosFormError, or CborError for CBOR that is none
  */
 export function readScript(json: Json | undefined): Uint8Array {
-  const script = objectOf(json, "the script");
-  const [language, content] = typeof script.language === "string"
-    ? [script.language, script.cbor ?? script.json]
-    : Object.entries(script)[0] ?? [];
-  if (language !== "native") return encode([readLanguage(language), bytesOf(content, "script")]);
-  // 56 digits are the hash of a key: a script of version 5
-  if (typeof content === "string" && content.length !== 56) {
-    const bytes = bytesOf(content, "script");
-    decodeAll(bytes);
-    return encode([0, new Encoded(bytes)]);
+  const { language, cbor, json: clauses, ...rest } = objectOf(json, "the script");
+  if (typeof language === "string") {
+    if (language !== "native") return plutusOf(language, cbor);
+    return nativeOf(isGiven(cbor) ? wellFormed(cbor) : encodeNativeJson(clauses));
   }
-  return encode([0, new Encoded(encodeNativeJson(content))]);
+  const [[name, content] = []] = Object.entries(rest);
+  if (name !== "native") return plutusOf(name, content);
+  // 56 digits are the hash of a key
+  const isCbor = typeof content === "string" && content.length !== 56;
+  return nativeOf(isCbor ? wellFormed(content) : encodeNativeJson(content));
+}
+
+const plutusOf = (language: string | undefined, content: Json | undefined) =>
+  encode([readLanguage(language), bytesOf(content, "script")]);
+const nativeOf = (cbor: Uint8Array) => encode([0, new Encoded(cbor)]);
+
+function wellFormed(json: Json): Uint8Array {
+  const bytes = bytesOf(json, "script");
+  decodeAll(bytes);
+  return bytes;
 }
 
 /** The parts of a script in JSON, and the CBOR that comes before them. */

@@ -61,3 +61,13 @@ function schemaOf(file: string): object {
 function rounded(message: unknown): unknown {
   return JSON.parse(JSON.stringify(message, (_, value) => typeof value === "bigint" ? Number(value) : value));
 }
+
+/** A message with another value at a path, whose numbers choose among the members of each level. */
+export function replaced(json: Json, [step = 0, ...path]: readonly number[], value: Json): Json {
+  if (typeof json !== "object" || json === null) return value;
+  const keys = Object.keys(json);
+  const key = keys[step % Math.max(keys.length, 1)];
+  if (key === undefined) return value;
+  const inner = path.length === 0 ? value : replaced((json as { [key: string]: Json })[key]!, path, value);
+  return Array.isArray(json) ? json.with(Number(key), inner) : { ...json, [key]: inner };
+}

@@ -8,7 +8,8 @@ import { readAdditionalUtxos, readUtxo, utxoJson } from "#src/ogmios/outputs.ts"
 import { scriptJson } from "#src/ogmios/scripts.ts";
 import { OgmiosFormError } from "#src/ogmios/form.ts";
 import { nativeScript } from "../../support/ogmios/transactions.ts";
-import { golden, schemaFault } from "../../support/ogmios/golden.ts";
+import { cases } from "../../support/base/longTests.ts";
+import { golden, replaced, schemaFault } from "../../support/ogmios/golden.ts";
 
 /** The members of messages' results. */
 const results = (directory: string, name?: string): Json[] =>
@@ -54,6 +55,14 @@ describe("values", () => {
       const { cbor: _, ...clauses } = json as { [name: string]: Json };
       expect(parseJson(scriptOf(clauses))).toMatchObject({ script: json });
     }));
+  });
+
+  it("tells CBOR of 28 bytes from the hash of a key", () => {
+    const cbor = "82018382018082041b000000010000000082041b0000000100000000";
+    expect(parseJson(scriptOf({ language: "native", cbor }))).toMatchObject({ script: { cbor } });
+    expect(parseJson(scriptOf({ native: cbor }))).toMatchObject({
+      script: { json: { clause: "signature", from: cbor } },
+    });
   });
 
   it("writes a native script that is as deep as a transaction allows", () => {
@@ -133,6 +142,24 @@ describe("values", () => {
       const read = readAdditionalUtxos([item, one]);
       expect(read.ok ? toJson(one) : read.error.message).toMatch(/^1: \w/);
     }
+    const [items = []] = results("QueryLedgerStateUtxo") as Json[][];
+    const odd = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.bigInt(),
+      fc.constantFrom("", "ff", "00".repeat(32), -1, null),
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...items),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 8 }),
+        odd,
+        (of, path, value) => {
+          const read = readAdditionalUtxos([replaced(of, path, value as Json)]);
+          if (read.ok) read.value.map(utxoJson);
+        },
+      ),
+      { numRuns: cases(200, 20_000) },
+    );
     expect(() => readPoint({ slot: 1, id: "ab" })).toThrow(OgmiosFormError);
     expect(readAdditionalUtxos(item).ok).toBe(false);
     expect(readAdditionalUtxos(Array(1001).fill(item)).ok).toBe(false);
