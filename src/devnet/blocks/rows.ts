@@ -126,6 +126,14 @@ export async function readNewest(
   return { found, older, tip: tipOf(rows[0]) };
 }
 
+/** The places of the last blocks before one, ascending; none once that has left the chain. */
+export async function readAncestors(sql: Queries, { height, hash }: Tip, limit: number): Promise<Tip[]> {
+  const rows = await sql<{ height: bigint; slot: bigint; hash: string }[]>`
+    select height, slot, hash from devnet_block where height < ${height} and height >= ${height - limit}
+      and exists (select 1 from devnet_block where height = ${height} and hash = ${hash}) order by height`;
+  return rows.map(({ height, slot, hash }) => ({ height: Number(height), slot: Number(slot), hash }));
+}
+
 /** Unspent outputs at addresses (bytes in hexadecimal). */
 export async function readUtxosByAddress(sql: Queries, addresses: readonly string[]): Promise<At<readonly Utxo[]>> {
   return at(

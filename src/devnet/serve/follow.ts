@@ -5,7 +5,7 @@
  * reading it together with its successors detects a rollback. Notifications may be lost, therefore it polls too.
  */
 import { sleep } from "#src/base/clock.ts";
-import { originTip, readBlocks, readNewest } from "#src/devnet/blocks/rows.ts";
+import { originTip, readAncestors, readBlocks, readNewest } from "#src/devnet/blocks/rows.ts";
 import { origin, type Point, type Tip } from "#src/cardano/block.ts";
 import type { RawStep } from "#src/chain/provider/port.ts";
 import { BLOCK_SUBJECT } from "#src/devnet/serve/subjects.ts";
@@ -63,7 +63,17 @@ async function* steps(
     at = found;
     return { type: "backward", point: at === originTip ? origin : { slot: at.slot, hash: at.hash }, tip };
   };
-  yield await back(points.map(({ hash }) => hash));
+  /** The first step; also reads where a rollback goes that undoes the block which is begun with. */
+  const begin = async (hashes: readonly string[]): Promise<RawStep> => {
+    const step = await back(hashes);
+    if (at.height <= 0) return step;
+    const ancestors = await readAncestors(store.sql, at, k);
+    // the block was undone in between
+    if (ancestors.length === 0) return await begin(hashes);
+    known = [...known.filter(({ height }) => height < at.height - k), ...ancestors];
+    return step;
+  };
+  yield await begin(points.map(({ hash }) => hash));
   while (!signal.aborted) {
     const isOrigin = at === originTip;
     const { blocks, tip } = await readBlocks(store.sql, isOrigin ? 0 : at.height, BATCH);
