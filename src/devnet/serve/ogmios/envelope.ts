@@ -87,7 +87,7 @@ export function answerText({ method, id }: Pick<Request, "method" | "id">, answe
 
 /** The answer to a text that is no request, or whose parameters are not those of its method. It names no method. */
 export function badRequestText({ why, id }: BadRequest): string {
-  return faultText(invalidRequest(`${why}.`), id);
+  return faultText(invalidRequest(`${why.replace(/\.$/, "")}.`), id);
 }
 
 /** The answer to a request that failed by a fault of the server. */

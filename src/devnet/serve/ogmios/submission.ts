@@ -7,8 +7,8 @@ import type { Devnet } from "#src/devnet/devnet.ts";
 import { failuresAtNode } from "#src/devnet/serve/rejection.ts";
 import type { Answer } from "#src/devnet/serve/ogmios/envelope.ts";
 import { DevnetLost, type Protocol } from "#src/devnet/serve/ogmios/method.ts";
-import { showFailure } from "#src/node/rejections/haskellText.ts";
-import { ogmiosError, undecodableError } from "#src/ogmios/errors.ts";
+import { undecodableError } from "#src/ogmios/errors.ts";
+import { submissionError } from "#src/ogmios/failures.ts";
 import { bytesOf, type JsonObject, objectOf, OgmiosFormError, type OgmiosVersion } from "#src/ogmios/form.ts";
 import { readAdditionalUtxos } from "#src/ogmios/outputs.ts";
 
@@ -36,7 +36,7 @@ export function submission({ devnet, version, evaluate }: Submissions, signal: A
         const { failures } = said.value;
         const [first] = failures;
         if (first?.name === "DeserialiseFailure") return undecodable(first.message);
-        return failureAnswer(await failuresAtNode(devnet, failures, transaction));
+        return { error: await refusal(failures, transaction) };
       }
       const { code, message } = said.error;
       if (code === "undecodable") return undecodable(message);
@@ -45,6 +45,13 @@ export function submission({ devnet, version, evaluate }: Submissions, signal: A
       await sleep(FULL_MS, signal);
     }
     throw new DevnetLost("The transaction was not submitted.");
+  };
+
+  const refusal = async (failures: readonly LedgerFailure[], transaction: Uint8Array) => {
+    const ordered = await failuresAtNode(devnet, failures, transaction);
+    return await devnet.query(({ utxo }) =>
+      submissionError(ordered, { version, transaction, spends: (ref) => utxo.get(ref) })
+    ) ?? submissionError(ordered, { version, transaction });
   };
 
   return {
@@ -65,15 +72,4 @@ export function submission({ devnet, version, evaluate }: Submissions, signal: A
 
 function transactionOf({ transaction }: JsonObject): Uint8Array {
   return bytesOf(objectOf(transaction, "field 'transaction'").cbor, "field 'cbor'");
-}
-
-/** One error for all failures of a transaction. */
-function failureAnswer(failures: readonly LedgerFailure[]): Answer {
-  return {
-    error: ogmiosError(
-      3997,
-      "The transaction couldn't be added to the mempool. A justification is given as 'data.error'.",
-      { error: failures.map(showFailure).join("; ") },
-    ),
-  };
 }
