@@ -402,9 +402,8 @@ describe("a transaction", () => {
   test("is evaluated as the ledger runs it, signed or not", async () => {
     const { cbor } = await scripted();
     const answer = await evaluate(cbor);
-    expect(answer.result).toEqual([
-      expect.objectContaining({ validator: { index: expect.any(Number), purpose: "spend" } }),
-    ]);
+    const redeemers = answer.result as { validator: { purpose: string } }[];
+    expect(new Set(redeemers.map(({ validator }) => validator.purpose))).toEqual(new Set(["spend"]));
     expect(schemaFault("EvaluateTransactionResponse", answer)).toBeUndefined();
     const { cbor: plain } = await payment();
     expect(await evaluate(plain)).toMatchObject({ result: [] });
