@@ -42,9 +42,29 @@ interface EncodedBlock {
   readonly hash: string;
 }
 
+/** The four parts of a block's body, and the hash of them that its header has. */
+interface EncodedBody {
+  readonly parts: readonly Uint8Array[];
+  readonly size: number;
+  readonly hash: Uint8Array;
+}
+
+/** Most blocks have no transaction; the hashes take more time than all else of them. */
+const EMPTY_BODY = encodeBody([]);
+
 /** Encodes a block. */
 export function encodeBlock(fields: BlockFields): EncodedBlock {
   const { transactions } = fields;
+  const body = transactions.length === 0 ? EMPTY_BODY : encodeBody(transactions);
+  const header = encodeHeader(fields, body);
+  return {
+    size: body.size,
+    bytes: encode([CONWAY, [new Encoded(header), ...body.parts.map((part) => new Encoded(part))]]),
+    hash: toHex(blake2b256(header)),
+  };
+}
+
+function encodeBody(transactions: BlockFields["transactions"]): EncodedBody {
   const parts = [
     encode(transactions.map(({ body }) => new Encoded(body))),
     encode(transactions.map(({ witnesses }) => new Encoded(witnesses))),
@@ -57,13 +77,9 @@ export function encodeBlock(fields: BlockFields): EncodedBlock {
     ),
     encode(transactions.flatMap(({ valid }, index) => valid ? [] : [index])),
   ];
-  const size = parts.reduce((sum, part) => sum + part.length, 0);
-  const header = encodeHeader(fields, parts, size);
-  return {
-    size,
-    bytes: encode([CONWAY, [new Encoded(header), ...parts.map((part) => new Encoded(part))]]),
-    hash: toHex(blake2b256(header)),
-  };
+  // the hash of the concatenation of the parts' hashes (ledger: `hashAlonzoSegWits`)
+  const hash = blake2b256(concat(...parts.map(blake2b256)));
+  return { parts, size: parts.reduce((sum, part) => sum + part.length, 0), hash };
 }
 
 /** Bytes of a block's body, by its header. @throws {CborError} if it is not a header */
@@ -72,7 +88,7 @@ export function bodySize(header: Uint8Array): number {
   return Number(asInt(as(body, "array").value[6]));
 }
 
-function encodeHeader(fields: BlockFields, parts: readonly Uint8Array[], size: number): Uint8Array {
+function encodeHeader(fields: BlockFields, { size, hash }: EncodedBody): Uint8Array {
   const { height, slot, fork, previous, issuer, protocolVersion } = fields;
   const vrfOutput = zeros(64);
   new DataView(vrfOutput.buffer).setBigUint64(56, BigInt(fork));
@@ -84,14 +100,9 @@ function encodeHeader(fields: BlockFields, parts: readonly Uint8Array[], size: n
     VRF_KEY,
     [vrfOutput, VRF_PROOF],
     size,
-    bodyHash(parts),
+    hash,
     [KES_KEY, 0, 0, CERTIFICATE_SIGNATURE],
     [protocolVersion.major, protocolVersion.minor],
   ];
   return encode([body, KES_SIGNATURE]);
-}
-
-/** The hash of a block's four parts: of the concatenation of their hashes (ledger: `hashAlonzoSegWits`). */
-function bodyHash(parts: readonly Uint8Array[]): Uint8Array {
-  return blake2b256(concat(...parts.map(blake2b256)));
 }
