@@ -15,6 +15,7 @@ import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
+import { benchOgmios } from "./ogmios.ts";
 import { benchPages } from "./pages.ts";
 import { benchPlutus } from "./plutus.ts";
 import { benchProofs } from "./proofs.ts";
@@ -46,6 +47,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   "devnet-start": benchDevnetStart,
   snapshots: benchSnapshots,
   blockfrost: benchBlockfrost,
+  ogmios: benchOgmios,
   "devnet-index": benchDevnetIndex,
   disk: benchDisk,
   embedded: embeddedBench,
