@@ -7,8 +7,9 @@
  */
 import { fromHex } from "#src/base/bytes.ts";
 import { spent } from "#src/cardano/block.ts";
-import { compareRefs, refKey } from "#src/cardano/output.ts";
-import { scanTransaction } from "#src/cardano/scan.ts";
+import { compareRefs, type OutRef, refKey } from "#src/cardano/output.ts";
+import { BodyTransaction } from "#src/cardano/scanBody.ts";
+import { Walk } from "#src/cardano/walk.ts";
 import type { Pattern } from "#src/devnet/index/kupo/pattern.ts";
 import { covered, type PatternRow } from "#src/devnet/index/kupo/patterns.ts";
 import { heldBy } from "#src/devnet/index/reads/addresses.ts";
@@ -115,35 +116,60 @@ function between(sql: Queries, height: Fragment, { from, to }: Heights = {}): Fr
   return to === undefined ? lowest : sql`(${lowest} and ${height} <= ${to}::bigint)`;
 }
 
-/** `from … where …` of the outputs of an answer, called `o`, and their blocks, called `b`. */
-function outputs(sql: Queries, question: MatchQuestion, rows: readonly PatternRow[], source: Fragment): Fragment {
-  const { pattern, filter, status, created, spent } = question;
-  const isSpent = status === undefined
-    ? sql`true`
-    : status === "spent"
-    ? sql`o.spent_height is not null`
-    : sql`o.spent_height is null`;
-  return sql`from ${source} left join devnet_block b on b.height = o.height
-    where ${matched(sql, pattern)} and ${filter ? matched(sql, filter) : sql`true`} and ${isSpent}
-      and ${between(sql, sql`o.height`, created)} and ${between(sql, sql`o.spent_height`, spent)}
-      and ${covered(sql, rows)}`;
+/** Outputs `o`, with the height of their blocks and the positions of their transactions, as the tables are read in order. */
+interface Source {
+  readonly tables: Fragment;
+  readonly height: Fragment;
+  readonly position: Fragment;
 }
+
+/** All outputs, by their own indexes. */
+const byOutput = (sql: Queries, tables = sql`devnet_index_output o`): Source => ({
+  tables,
+  height: sql`o.height`,
+  position: sql`o.tx_index`,
+});
 
 /**
  * The tables of an answer, one after the other. What is all over the chain is read in the chain's order: transactions
  * have an index for that, and outputs that of their transaction. The genesis has outputs without a transaction.
  */
-function sources(sql: Queries, question: MatchQuestion, genesis: readonly string[]): Fragment[] {
-  const { pattern, filter, created, oldestFirst } = question;
-  if (filter || (pattern.kind !== "any" && pattern.kind !== "shelley")) return [sql`devnet_index_output o`];
-  const blocks = sql`(
-    select o.* from devnet_index_tx t join devnet_index_output o on o.tx_hash = t.hash and o.height = t.height
-    where ${between(sql, sql`t.height`, created)}
-    order by t.height ${direction(sql, { order: oldestFirst ? "asc" : "desc" })},
-      t.tx_index ${direction(sql, { order: oldestFirst ? "asc" : "desc" })},
-      o.index ${direction(sql, { order: oldestFirst ? "asc" : "desc" })}) o`;
-  const first = sql`(select * from devnet_index_output where tx_hash = any(${sql.array([...genesis])}::text[])) o`;
-  return oldestFirst ? [first, blocks] : [blocks, first];
+function sources(
+  sql: Queries,
+  { pattern, filter, oldestFirst }: MatchQuestion,
+  genesis: readonly string[],
+): readonly Source[] {
+  if (filter || (pattern.kind !== "any" && pattern.kind !== "shelley")) return [byOutput(sql)];
+  const chain: Source = {
+    // the offset makes it a lookup for each transaction, whatever the statistics are
+    tables: sql`devnet_index_tx t cross join lateral (
+      select * from devnet_index_output o where o.tx_hash = t.hash offset 0) o`,
+    height: sql`t.height`,
+    position: sql`t.tx_index`,
+  };
+  const first = byOutput(
+    sql,
+    sql`(select * from devnet_index_output where tx_hash = any(${sql.array([...genesis])}::text[])) o`,
+  );
+  return oldestFirst ? [first, chain] : [chain, first];
+}
+
+/** `from … where …` of the outputs of an answer, called `o`, and their blocks, called `b`. */
+function outputs(
+  sql: Queries,
+  { pattern, filter, status, created, spent }: MatchQuestion,
+  rows: readonly PatternRow[],
+  { tables, height }: Source,
+): Fragment {
+  const isSpent = status === undefined
+    ? sql`true`
+    : status === "spent"
+    ? sql`o.spent_height is not null`
+    : sql`o.spent_height is null`;
+  return sql`from ${tables} left join devnet_block b on b.height = ${height}
+    where ${matched(sql, pattern)} and ${filter ? matched(sql, filter) : sql`true`} and ${isSpent}
+      and ${between(sql, height, created)} and ${between(sql, sql`o.spent_height`, spent)}
+      and ${covered(sql, rows)}`;
 }
 
 /**
@@ -156,33 +182,47 @@ export async function eachMatch(
   { patterns, genesis }: { readonly patterns: readonly PatternRow[]; readonly genesis: readonly string[] },
   each: (rows: readonly MatchRow[], spends: ReadonlyMap<MatchRow, Spend>) => Promise<void>,
 ): Promise<void> {
+  for (const [i, source] of sources(sql, question, genesis).entries()) {
+    if (i > 0) await sql`close matches`;
+    // both are sent at once
+    let [, rows] = await Promise.all([
+      declareMatches(sql, question, patterns, source),
+      sql<MatchRow[]>`fetch 500 from matches`,
+    ]);
+    while (rows.length > 0) {
+      await each(rows, await readSpends(sql, rows));
+      if (rows.length < ROWS) break;
+      rows = await sql<MatchRow[]>`fetch 500 from matches`;
+    }
+  }
+}
+
+/** Opens the cursor of an answer. */
+function declareMatches(
+  sql: Queries,
+  question: MatchQuestion,
+  patterns: readonly PatternRow[],
+  source: Source,
+): Fragment {
   const { oldestFirst, resolve } = question;
   const towards = direction(sql, { order: oldestFirst ? "asc" : "desc" });
   const resolved = resolve
     ? sql`(select d.cbor from devnet_index_datum d where d.hash = o.datum_hash) as datum, r.kind as script_kind,
       r.bytes as script_bytes`
     : sql`null::bytea as datum, null as script_kind, null::bytea as script_bytes`;
-  for (const source of sources(sql, question, genesis)) {
-    await sql`declare matches no scroll cursor for
-      select o.*, s.slot as spent_slot, s.hash as spent_block, (
-          select json_agg(json_build_object('unit', a.unit, 'quantity', a.quantity::text) order by a.unit)
-          from devnet_index_asset a where a.tx_hash = o.tx_hash and a.index = o.index) as assets, ${resolved}
-      from (
-        select o.tx_hash, o.index, o.height, o.tx_index, o.address, o.lovelace, o.datum_hash,
-          o.datum is not null as inline, o.script_hash, o.spent_height, o.spent_index, o.spent_tx, b.slot,
-          b.hash as block
-        ${outputs(sql, question, patterns, source)}
-        order by o.height ${towards}, o.tx_index ${towards}, o.index ${towards}) o
-      left join devnet_block s on s.height = o.spent_height
-      ${resolve ? sql`left join devnet_index_script r on r.hash = o.script_hash` : sql``}
-      order by o.height ${towards}, o.tx_index ${towards}, o.index ${towards}`;
-    for (let more = true; more;) {
-      const rows = await sql<MatchRow[]>`fetch 500 from matches`;
-      more = rows.length === ROWS;
-      if (rows.length > 0) await each(rows, await readSpends(sql, rows));
-    }
-    await sql`close matches`;
-  }
+  return sql`declare matches no scroll cursor for
+    select o.*, s.slot as spent_slot, s.hash as spent_block, (
+        select json_agg(json_build_object('unit', a.unit, 'quantity', a.quantity::text) order by a.unit)
+        from devnet_index_asset a where a.tx_hash = o.tx_hash and a.index = o.index) as assets, ${resolved}
+    from (
+      select o.tx_hash, o.index, ${source.height} as height, ${source.position} as tx_index, o.address, o.lovelace, o.datum_hash,
+        o.datum is not null as inline, o.script_hash, o.spent_height, o.spent_index, o.spent_tx, b.slot,
+        b.hash as block
+      ${outputs(sql, question, patterns, source)}
+      order by ${source.height} ${towards}, ${source.position} ${towards}, o.index ${towards}) o
+    left join devnet_block s on s.height = o.spent_height
+    ${resolve ? sql`left join devnet_index_script r on r.hash = o.script_hash` : sql``}
+    order by o.height ${towards}, o.tx_index ${towards}, o.index ${towards}`;
 }
 
 /** Counts the outputs of an answer. */
@@ -192,7 +232,7 @@ export async function countMatches(
   patterns: readonly PatternRow[],
 ): Promise<number> {
   const { count } = await onlyRow(sql<{ count: bigint }[]>`
-    select count(*) as count ${outputs(sql, question, patterns, sql`devnet_index_output o`)}`);
+    select count(*) as count ${outputs(sql, question, patterns, byOutput(sql))}`);
   return Number(count);
 }
 
@@ -203,7 +243,7 @@ async function readSpends(sql: Queries, rows: readonly MatchRow[]): Promise<Map<
   if (spentRows.length === 0) return spends;
   const places = new Map<string, ReadonlyMap<string, number>>();
   for (const [hash, cbor] of await readTransactionBytes(sql, [...new Set(spentRows.map(({ by }) => by))])) {
-    const refs = [...spent(scanTransaction(cbor))].sort(compareRefs);
+    const refs = [...spentBy(cbor)].sort(compareRefs);
     places.set(hash, new Map(refs.map((ref, place) => [refKey(ref), place])));
   }
   const found = spentRows.map(({ row, by }) => ({
@@ -213,6 +253,17 @@ async function readSpends(sql: Queries, rows: readonly MatchRow[]): Promise<Map<
   const redeemers = await readRedeemers(sql, found.filter(({ row }) => isScript(row.address)));
   for (const { row, input } of found) spends.set(row, { input, redeemer: redeemers.get(row) });
   return spends;
+}
+
+/** What a transaction of the index spends; nothing else of it is read. */
+function spentBy(cbor: Uint8Array): readonly OutRef[] {
+  const walk = new Walk(cbor);
+  walk.tuple("transaction", 4);
+  const [body, witnesses] = [walk.raw(), walk.raw()];
+  const valid = walk.bool();
+  return spent(
+    new BodyTransaction({ index: 0, valid, body, witnesses, auxiliaryData: undefined, lastSlotIncluded: false }),
+  );
 }
 
 /** Whether only a script can spend from an address: bit 4 of its header. */
