@@ -3,7 +3,6 @@ import { VERSION } from "#src/base/version.ts";
 import { slotTime } from "#src/cardano/parameters.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import type { KupoState } from "#src/devnet/index/kupo/points.ts";
-import { refused } from "#src/devnet/serve/kupo/failures.ts";
 
 /** Health as JSON. */
 export interface Health {
@@ -48,12 +47,11 @@ export function healthStatus(health: Health): 200 | 202 | 503 {
   return health.network_synchronization === 1 ? 200 : 202;
 }
 
-/** The form that a header `Accept` asks for; without it JSON. @throws {HttpFailure} 400 for other types */
-export function healthForm(accept: string | undefined): "json" | "prometheus" {
+/** The form of health that a header `Accept` names; without it JSON; undefined for other types. */
+export function healthForm(accept: string | undefined): "json" | "prometheus" | undefined {
   if (accept === undefined || accept === "") return "json";
   if (accept.includes("text/plain") || accept.includes("*/*")) return "prometheus";
-  if (accept.includes("application/json")) return "json";
-  throw refused.contentType();
+  return accept.includes("application/json") ? "json" : undefined;
 }
 
 /** Health in the text format of Prometheus; what is unknown is left out. */

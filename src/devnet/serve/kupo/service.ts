@@ -18,7 +18,7 @@ import {
   answerScript,
 } from "#src/devnet/serve/kupo/chainRoutes.ts";
 import { readings } from "#src/devnet/serve/kupo/connections.ts";
-import { kupoRefusals } from "#src/devnet/serve/kupo/failures.ts";
+import { kupoRefusals, refused } from "#src/devnet/serve/kupo/failures.ts";
 import { healthForm, healthMetrics, healthOf, healthStatus } from "#src/devnet/serve/kupo/health.ts";
 import { answerMatches, deleteMatches } from "#src/devnet/serve/kupo/matchRoutes.ts";
 import { answerPatterns, deletePattern, putPatterns } from "#src/devnet/serve/kupo/patternRoutes.ts";
@@ -85,11 +85,12 @@ function addRoutes(app: Pick<OpenAPIHono, "on">, prefix: string, parts: KupoPart
   on("GET", ["/metrics"], (c) => answerHealth(c, parts, false));
 }
 
-/** Answers with the health, as the status too where `judged`. @throws {HttpFailure} 400 for a type that there is not */
+/** Answers with the health: its status is that of the answer, or always 200 where not `judged`. @throws {HttpFailure} 400 */
 async function answerHealth(c: Context, { devnet, store }: KupoParts, judged: boolean): Promise<Response> {
   const accept = c.req.header("accept");
-  // the metrics are those of Prometheus unless JSON is what is wanted
-  const form = judged || accept !== undefined ? healthForm(accept) : "prometheus";
+  // metrics are for Prometheus unless the client says otherwise
+  const form = judged ? healthForm(accept) : accept && healthForm(accept) || "prometheus";
+  if (form === undefined) throw refused.contentType();
   const state = await readState(store.sql).catch((error) => {
     if (isRetryable(error)) return undefined;
     throw error;
