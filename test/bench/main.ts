@@ -15,6 +15,7 @@ import { benchDevnetIndex } from "./devnet-index.ts";
 import { benchDisk } from "./disk.ts";
 import { embeddedBench } from "./embedded.ts";
 import { machine } from "./machine.ts";
+import { benchKupo } from "./kupo.ts";
 import { benchOgmios } from "./ogmios.ts";
 import { benchPages } from "./pages.ts";
 import { benchPlutus } from "./plutus.ts";
@@ -48,6 +49,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   snapshots: benchSnapshots,
   blockfrost: benchBlockfrost,
   ogmios: benchOgmios,
+  kupo: benchKupo,
   "devnet-index": benchDevnetIndex,
   disk: benchDisk,
   embedded: embeddedBench,
