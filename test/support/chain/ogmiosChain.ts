@@ -5,14 +5,16 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { fromHex } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
+import { silentLog } from "#src/base/log.ts";
 import { origin, type Point } from "#src/cardano/block.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
+import { type OgmiosPort, ogmiosPort } from "#src/chain/provider/ogmios/port.ts";
 import { blockJson } from "#src/ogmios/block.ts";
 import { type TransactionForm, transactionJson } from "#src/ogmios/transaction.ts";
 import { utxoJson } from "#src/ogmios/outputs.ts";
 import { pointJson, readPoint, readRef, tipJson } from "#src/ogmios/values.ts";
-import type { MemoryChain } from "./memoryChain.ts";
+import type { ChainFaults, MemoryChain } from "./memoryChain.ts";
 
 type Message = { [name: string]: Json };
 
@@ -239,4 +241,29 @@ export function serveOgmiosChain(chain: MemoryChain, form: TransactionForm = WIT
     },
   };
   return served;
+}
+
+/**
+ * The port to such a server, which closes connections in the middle of messages and sends nonsense at random until
+ * `calm`, and its end.
+ */
+export function ogmiosOf(
+  chain: MemoryChain,
+  { random, drop = 0 }: ChainFaults,
+  calm: () => boolean = () => true,
+): { readonly port: OgmiosPort; readonly connections: () => number; readonly stop: () => Promise<void> } {
+  const served = serveOgmiosChain(chain, { version: 6, cbor: random() < 0.5 });
+  served.alter = () => {
+    if (calm() || random() >= drop) return undefined;
+    return random() < 0.7 ? "close in the middle" : { text: "null" };
+  };
+  const port = ogmiosPort({ url: served.url, magic: MAGIC, log: silentLog, firstWaitMs: 5 });
+  return {
+    port,
+    connections: served.connections,
+    stop: async () => {
+      port.close();
+      await served.stop();
+    },
+  };
 }

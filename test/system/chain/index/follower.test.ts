@@ -29,6 +29,7 @@ import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 import { ADDRESSES, Historian, nothing, SCRIPT, type World } from "../../../support/tokens/randomHistory.ts";
 import { sharedInfra } from "../../../support/infra/infra.ts";
 import { nodeOf } from "../../../support/chain/nodePort.ts";
+import { ogmiosOf } from "../../../support/chain/ogmiosChain.ts";
 import { seeded } from "../../../support/base/seededRandom.ts";
 
 const RUNS = Number(process.env.FOLLOWER_RUNS ?? 2);
@@ -59,7 +60,7 @@ describe("follower", () => {
       cutAbove: seed % 2 === 0 ? 3 : 1_000,
       // in half of the runs blocks arrive in bursts, and those that are there share a transaction
       near: seed % 4 < 2 ? 20 : 0,
-      overSocket: seed === RUNS,
+      over: seed === RUNS ? "socket" : seed === 1 ? "ogmios" : "memory",
     });
     console.log(
       `run ${seed}: ${chain.blocks.length} blocks stand, ${rollbacks} rollbacks, ${crashes} crashes, ${commits} commits`,
@@ -118,7 +119,7 @@ async function live(
   store: Store,
   chain: MemoryChain,
   random: () => number,
-  how: { cutAbove: number; near: number; overSocket: boolean },
+  how: { cutAbove: number; near: number; over: "memory" | "socket" | "ogmios" },
 ) {
   const historian = new Historian(random);
   const worlds: World[] = [];
@@ -128,8 +129,10 @@ async function live(
   const stop = new AbortController();
   const moods: ChainFaults = { random, drop: 0.03, ...(how.near > 0 ? { lagMs: 3 } : {}), answerMs: 20 };
   let calm = false;
-  const node = how.overSocket
+  const node = how.over === "socket"
     ? await nodeOf(chain, moods, () => calm ? Infinity : 500 + Math.floor(random() * 40_000))
+    : how.over === "ogmios"
+    ? ogmiosOf(chain, moods, () => calm)
     : undefined;
   const follower = new Follower({
     store,
@@ -167,7 +170,7 @@ async function live(
   } finally {
     stop.abort();
     await running;
-    if (node) console.log(`${node.connections()} connections to the node`);
+    if (node) console.log(`${node.connections()} connections over ${how.over}`);
     await node?.stop();
   }
 

@@ -23,6 +23,7 @@ import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 import { ADDRESSES } from "../../../support/tokens/randomHistory.ts";
 import { sharedInfra } from "../../../support/infra/infra.ts";
 import { nodeOf } from "../../../support/chain/nodePort.ts";
+import { ogmiosOf } from "../../../support/chain/ogmiosChain.ts";
 import { seeded } from "../../../support/base/seededRandom.ts";
 import { until } from "../../../support/base/until.ts";
 
@@ -107,9 +108,13 @@ function behind(blocks: number): Partial<ChainPort> & { queryCount: number } {
   return port;
 }
 
-describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) => {
+describe.each(["of a chain in memory", "over a socket", "over Ogmios"])("an answer %s", (kind) => {
   beforeEach(async () => {
-    const node = kind === "over a socket" ? await nodeOf(chain, { random }, () => Infinity) : undefined;
+    const node = kind === "over a socket"
+      ? await nodeOf(chain, { random }, () => Infinity)
+      : kind === "over Ogmios"
+      ? ogmiosOf(chain, { random })
+      : undefined;
     inner = node?.port ?? memoryPort(chain, { random });
     unserve = node?.stop ?? (() => Promise.resolve());
   });
@@ -155,11 +160,12 @@ describe.each(["of a chain in memory", "over a socket"])("an answer %s", (kind) 
     follow({
       async *follow(points, signal) {
         for await (const step of inner.follow(points, signal)) {
-          while (
-            step.type === "forward" && step.tip.height > 0 && scanBlock(step.block).height > open && !signal.aborted
-          ) {
-            await sleep(2);
-          }
+          const height = step.type === "backward"
+            ? 0
+            : step.type === "scanned"
+            ? step.block.height
+            : scanBlock(step.block).height;
+          while (height > open && !signal.aborted) await sleep(2);
           yield step;
         }
       },
