@@ -195,9 +195,9 @@ export class OgmiosConnection {
 }
 
 function serverError(method: string, error: Json): ServerError {
-  const { code, message, data } = isObject(error) ? error : {};
+  const { code, message } = isObject(error) ? error : {};
   const said = clean(typeof message === "string" ? message : "no reason");
-  return new ServerError(method, typeof code === "number" ? code : 0, said, data);
+  return new ServerError(method, typeof code === "number" ? code : 0, said, error);
 }
 
 function textOf(data: unknown): string {

@@ -1,4 +1,5 @@
 /** Failures of an Ogmios server and of Kupo. */
+import type { Json } from "#src/base/json.ts";
 import type { Failure } from "#src/base/result.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import { OgmiosFormError } from "#src/ogmios/form.ts";
@@ -6,7 +7,7 @@ import { OgmiosFormError } from "#src/ogmios/form.ts";
 /**
  * - `unreachable`: no connection, a connection that broke, or no answer in time.
  * - `unusable`: an answer that is not in the expected form, or that contradicts what the server said before.
- * - `refused`: the server answered with an error, which is in the details.
+ * - `refused`: the server answered with an error (`ServerError`).
  * - `lacking`: the server does not have the query, in its version or in the era of its ledger.
  * - `wrong_network`: the server is for another network.
  * - `unknown_start`: the chain does not have the block at which the index should start.
@@ -41,12 +42,9 @@ export function ogmiosError(code: OgmiosFailureCode, message: string): OgmiosErr
 
 /** An error that a server answered with. */
 export class ServerError extends OgmiosError {
-  constructor(readonly method: string, readonly number: number, said: string, readonly data: unknown) {
-    super({
-      code: isLacking(number) ? "lacking" : "refused",
-      message: `${method}: ${said} (${number})`,
-      details: data,
-    });
+  /** `json`: the error as the server sent it; `said` is its message, cleaned. */
+  constructor(method: string, readonly number: number, said: string, readonly json: Json) {
+    super({ code: isLacking(number) ? "lacking" : "refused", message: `${method}: ${said} (${number})` });
   }
 }
 

@@ -10,7 +10,6 @@ import { sleep } from "#src/base/clock.ts";
 import type { Log } from "#src/base/log.ts";
 import { ok, type Result } from "#src/base/result.ts";
 import { created, type Point, type Tip } from "#src/cardano/block.ts";
-import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { type At, unsupported } from "#src/chain/provider/answer.ts";
@@ -25,7 +24,6 @@ import {
   OgmiosError,
   ogmiosError,
   type OgmiosFailure,
-  type ServerError,
 } from "#src/chain/provider/ogmios/errors.ts";
 import { followServer, type FollowState, tipOf } from "#src/chain/provider/ogmios/follow.ts";
 import { connect, type KnownNetwork } from "#src/chain/provider/ogmios/genesis.ts";
@@ -45,6 +43,7 @@ import {
 import { holds, readSnapshot, submit } from "#src/chain/provider/ogmios/mempool.ts";
 import type { ChainPort, Guarantee, Network } from "#src/chain/provider/port.ts";
 import { objectOf } from "#src/ogmios/form.ts";
+import { readSubmissionError } from "#src/ogmios/readFailures.ts";
 import { addressJson } from "#src/ogmios/values.ts";
 
 export interface OgmiosPortSettings extends ClientSettings {
@@ -203,7 +202,7 @@ export function ogmiosPort(settings: OgmiosPortSettings): OgmiosPort {
       const unspent = await client.atTip((ledger) => queryOutputs(ledger, outputs));
       if (!unspent.ok) return unspent;
       if (unspent.value.value.length > 0) return ok({ outcome: "accepted" });
-      return ok({ outcome: "refused", failures: failuresOf(answer.value) });
+      return ok({ outcome: "refused", failures: [readSubmissionError(answer.value.json)] });
     },
     inMempool: (txHash) => client.ofMempool((connection) => holds(connection, txHash)),
     mempool: (unneeded) => longReads.ofMempool((connection) => readSnapshot(connection, unneeded)),
@@ -268,7 +267,3 @@ const logState = (log: Log, server: string) => (state: FollowState) => {
   if (state.type === "connected") log.info("connected to Ogmios", { server });
   else log.warn("Ogmios cannot be followed", { server, reason: state.failure.message, code: state.failure.code });
 };
-
-function failuresOf({ message }: ServerError): readonly LedgerFailure[] {
-  return [{ name: "ConwayMempoolFailure", message }];
-}

@@ -12,7 +12,7 @@ import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import { type OgmiosPort, ogmiosPort, type OgmiosPortSettings } from "#src/chain/provider/ogmios/port.ts";
 import type { TransactionForm } from "#src/ogmios/transaction.ts";
-import { addressJson } from "#src/ogmios/values.ts";
+import { addressJson, refJson } from "#src/ogmios/values.ts";
 import { MemoryChain } from "../../../../support/chain/memoryChain.ts";
 import { type OgmiosChain, type OgmiosRequest, serveOgmiosChain } from "../../../../support/chain/ogmiosChain.ts";
 import { newRef, person } from "../../../../support/wallets/person.ts";
@@ -333,7 +333,12 @@ describe("the mempool", () => {
 describe("a submitted transaction", () => {
   const cbor = payment(anna.enterprise);
   const { hash } = scanTransaction(cbor);
-  const refusal = { code: 3117, message: "The transaction contains unknown UTxO references as inputs." };
+  const input = { txHash: "ab".repeat(32), index: 3 };
+  const refusal = {
+    code: 3117,
+    message: "The transaction contains unknown UTxO references as inputs.",
+    data: { unknownOutputReferences: [refJson(input)] },
+  };
   const refusing = (chain: MemoryChain, code: number = refusal.code) => {
     served.alter = ({ method }, { result: _, ...answer }) => {
       if (method !== "submitTransaction") return undefined;
@@ -348,7 +353,9 @@ describe("a submitted transaction", () => {
     expect(await port.submit(cbor)).toEqual(ok({ outcome: "accepted" }));
     expect(await port.submit(cbor)).toEqual(ok({ outcome: "accepted" }));
     refusing(chain);
-    expect(await port.submit(cbor)).toMatchObject(ok({ outcome: "refused" }));
+    expect(await port.submit(cbor)).toEqual(
+      ok({ outcome: "refused", failures: [{ name: "BadInputsUTxO", inputs: [input] }] }),
+    );
     chain.add(cbor);
     expect(await port.submit(cbor)).toEqual(ok({ outcome: "accepted" }));
   });
