@@ -1,7 +1,8 @@
 /**
  * A service by the provider that a run selects: ARBOR_SCENARIO_PROVIDER is `devnet` (default), all in one process; or the
- * service is connected to a devnet beside it only by its node socket (`node`), its Blockfrost API (`blockfrost`), or a
- * Yaci Store in front of that (`yaci`).
+ * service is connected to a devnet beside it only by its node socket (`node`), its Ogmios and Kupo APIs (`ogmios`), its
+ * Blockfrost API (`blockfrost`), or a Yaci Store in front of that (`yaci`). With ARBOR_SCENARIO_OGMIOS=cbor the Ogmios
+ * server speaks version 7, its transactions carry their CBOR, and there is no Kupo.
  */
 import { rm } from "node:fs/promises";
 import process from "node:process";
@@ -15,8 +16,8 @@ import { socketPath } from "../chain/nodeChain.ts";
 import { type Infra, sharedInfra } from "../infra/infra.ts";
 import { Arbor, type ArborOptions } from "./arbor.ts";
 
-export type Provider = "devnet" | "node" | "blockfrost" | "yaci";
-const KNOWN: readonly Provider[] = ["devnet", "node", "blockfrost", "yaci"];
+export type Provider = "devnet" | "node" | "ogmios" | "blockfrost" | "yaci";
+const KNOWN: readonly Provider[] = ["devnet", "node", "ogmios", "blockfrost", "yaci"];
 
 /** Providers that answer over HTTP. */
 export const SERVICES: readonly Provider[] = ["blockfrost", "yaci"];
@@ -53,6 +54,24 @@ async function yaciOf(far: Infra, blockfrost: string, devnet: string) {
   };
 }
 
+/** How a devnet is an Ogmios server: the usual way, or with everything that can be added to it. */
+const WITH_CBOR = process.env.ARBOR_SCENARIO_OGMIOS === "cbor";
+const OGMIOS: Readonly<Record<string, string>> = {
+  ARBOR_DEVNET_WITHOUT: WITH_CBOR ? "kupo,utxorpc" : "utxorpc",
+  ...(WITH_CBOR ? { ARBOR_OGMIOS_VERSION: "7", ARBOR_OGMIOS_INCLUDE_CBOR: "true" } : {}),
+};
+
+/** Where a service finds the network of a devnet beside it. */
+function connectionTo(devnet: Arbor, provider: "node" | "ogmios" | "blockfrost", socket: string) {
+  if (provider === "node") return { ARBOR_NODE_SOCKET: socket };
+  if (provider === "blockfrost") return { ARBOR_BLOCKFROST_URL: devnet.places.get("Blockfrost API of the devnet")! };
+  const kupo = devnet.places.get("Kupo API of the devnet");
+  return {
+    ARBOR_OGMIOS_URL: devnet.places.get("Ogmios API of the devnet")!,
+    ...(kupo === undefined ? {} : { ARBOR_KUPO_URL: kupo }),
+  };
+}
+
 /** Options of a service whose network is beside it. */
 export type BehindOptions = Pick<ArborOptions, "infra" | "blockMs" | "mining" | "mainnet" | "env">;
 
@@ -63,15 +82,15 @@ export async function startBehind(
 ): Promise<{ readonly arbor: Arbor; readonly devnet: Arbor; readonly end: () => Promise<void> }> {
   const path = env.ARBOR_SOCKET ?? socketPath();
   const far: Infra = await sharedInfra();
-  const network = { ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
+  const network = { ...provider === "ogmios" ? OGMIOS : {}, ...env, ARBOR_SOCKET: path, ARBOR_BUILDERS: "1" };
   // an answer that several requests compose has to be complete within a block
   const slow = SERVICES.includes(provider) && blocks.blockMs === undefined ? { blockMs: 1_000 } : {};
   const options = { infra: far, roles: "devnet", ...blocks, ...slow, env: network };
   const devnet = await Arbor.start({ ...options, ...(mainnet ? { mainnet } : {}) });
-  const blockfrost = devnet.places.get("Blockfrost API of the devnet")!;
-  const yaci = provider === "yaci" ? await yaciOf(far, blockfrost, devnet.devnet) : undefined;
-  const connection = yaci?.env ??
-    (provider === "node" ? { ARBOR_NODE_SOCKET: path } : { ARBOR_BLOCKFROST_URL: blockfrost });
+  const yaci = provider === "yaci"
+    ? await yaciOf(far, devnet.places.get("Blockfrost API of the devnet")!, devnet.devnet)
+    : undefined;
+  const connection = provider === "yaci" ? yaci?.env : connectionTo(devnet, provider, path);
   const arbor = await Arbor.start({
     infra,
     env: { ...env, ARBOR_PROVIDER: provider, ...connection, ...(mainnet ? { ARBOR_MAINNET: "true" } : {}) },
