@@ -7,6 +7,7 @@
  * intersects at the last block that was right. A rollback of any depth is given: the caller knows how deep it may be.
  */
 import { sleep } from "#src/base/clock.ts";
+import { mapInSteps } from "#src/chain/provider/ogmios/steps.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
 import type { Answer, OgmiosConnection } from "#src/chain/provider/ogmios/connection.ts";
 import {
@@ -21,8 +22,9 @@ import type { ChainStep } from "#src/chain/provider/port.ts";
 import { RecentPoints } from "#src/node/client/recentPoints.ts";
 import { isObject, type Json } from "#src/base/json.ts";
 import { ERA_TEXTS } from "#src/ogmios/block.ts";
-import { objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
+import { isGiven, listOf, objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
 import { readBlock } from "#src/ogmios/readBlock.ts";
+import { readTransaction } from "#src/ogmios/readTransaction.ts";
 import { pointJson, readPoint, readTip as readTipJson } from "#src/ogmios/values.ts";
 
 /** Blocks requested ahead. */
@@ -165,7 +167,7 @@ async function* followOnConnection(
     if (direction === "forward") {
       begun = true;
       requireKnownEra(block);
-      const scanned = readBlock(block, at);
+      const scanned = await readInSteps(block, at);
       const wrong = problemOf(scanned, at, tip);
       if (wrong !== undefined) throw ogmiosError("unusable", `${connection.where} is not consistent: ${wrong}.`);
       at = { slot: scanned.slot, hash: scanned.hash, height: scanned.height };
@@ -192,6 +194,17 @@ function requireKnownEra(block: Json | undefined): void {
   const era = isObject(block) ? block.era : undefined;
   if (typeof era !== "string" || ERA_TEXTS.some((known) => known === era)) return;
   throw ogmiosError("era_unknown", `blocks of the era ${era.slice(0, 40)} are not known to this release`);
+}
+
+/** The block after a point. Without CBOR its transactions are encoded one by one, which takes long for a full block. */
+async function readInSteps(json: Json | undefined, at: Point): Promise<ScannedBlock> {
+  const block = objectOf(json, "the block");
+  const header = readBlock({ ...block, transactions: [] }, at);
+  const transactions = await mapInSteps(
+    isGiven(block.transactions) ? listOf(block.transactions, "transactions") : [],
+    (transaction, index) => readTransaction(transaction, index, header.era),
+  );
+  return { ...header, transactions };
 }
 
 /** Why a block cannot be the one after a point, or not with this tip. */

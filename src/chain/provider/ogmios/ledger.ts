@@ -16,6 +16,7 @@ import {
 } from "#src/chain/provider/ogmios/answers.ts";
 import type { LedgerState } from "#src/chain/provider/ogmios/client.ts";
 import { ogmiosError } from "#src/chain/provider/ogmios/errors.ts";
+import { mapInSteps } from "#src/chain/provider/ogmios/steps.ts";
 import { compareCredentials } from "#src/node/queries/vocabulary.ts";
 import { countOf, listOf } from "#src/ogmios/form.ts";
 import { readUtxo } from "#src/ogmios/outputs.ts";
@@ -153,9 +154,8 @@ export async function queryEpoch(ledger: LedgerState, systemStart: number): Prom
 
 /** Unspent outputs at addresses, as texts. A node reads its whole set for it. */
 export async function queryOutputsAt(ledger: LedgerState, addresses: readonly string[]): Promise<readonly Utxo[]> {
-  return addresses.length === 0
-    ? []
-    : listOf(await ledger.query("utxo", { addresses: [...addresses] }), "outputs").map(readUtxo);
+  if (addresses.length === 0) return [];
+  return await mapInSteps(listOf(await ledger.query("utxo", { addresses: [...addresses] }), "outputs"), readUtxo);
 }
 
 /** The unspent ones of some outputs. */
@@ -163,7 +163,7 @@ export async function queryOutputs(ledger: LedgerState, refs: readonly OutRef[])
   const found: Utxo[] = [];
   for (const part of partsOf([...new Map(refs.map((ref) => [refKey(ref), ref])).values()])) {
     const answer = await ledger.query("utxo", { outputReferences: part.map(refJson) });
-    found.push(...listOf(answer, "outputs").map(readUtxo));
+    found.push(...await mapInSteps(listOf(answer, "outputs"), readUtxo));
   }
   return found;
 }
