@@ -74,6 +74,9 @@ function here(code: string): string {
     "127.0.0.1:8095": arbor.health,
     "127.0.0.1:10000": arbor.devnet,
     "127.0.0.1:8080": arbor.places.get("Blockfrost API of the devnet")!,
+    "127.0.0.1:1337": arbor.places.get("Ogmios API of the devnet")!,
+    "127.0.0.1:1442": arbor.places.get("Kupo API of the devnet")!,
+    "127.0.0.1:50051": arbor.places.get("UTxO RPC of the devnet")!,
   };
   return Object.entries(places).reduce((text, [from, to]) => text.replaceAll(from, new URL(to).host), code);
 }
@@ -156,7 +159,7 @@ describe.skipIf(!able)("the documentation", () => {
     arbor = await Arbor.start({
       infra,
       entry: "src/app/start.ts",
-      env: { ARBOR_WEBHOOKS_PRIVATE: "true", ARBOR_HEALTH_PORT: "0" },
+      env: { ARBOR_WEBHOOKS_PRIVATE: "true", ARBOR_HEALTH_PORT: "0", ARBOR_DEVNET_WITHOUT: "" },
     });
   });
   afterAll(async () => {
