@@ -11,7 +11,7 @@ const NO_HEADER = new Uint8Array(0);
 const EPOCH = 21_600;
 
 /**
- * Reads a block. The header is not told, and `size` is that of the body since Shelley; transactions are as exact as `readTransaction` says. A
+ * Reads a block. The header is not given, and `size` is that of the body since Shelley; transactions are as exact as `readTransaction` says. A
  * boundary block of Byron has no slot in the JSON: it opens the epoch after that of `before`, the point of the block before it.
  *
  * @throws OgmiosFormError

@@ -2,11 +2,12 @@
  * Errors of `submitTransaction` as failures of the ledger, as far as they tell their data. Ogmios gives one error for several failures; of two that share
  * a code the one that Conway's ledger finds today is read. Every other error is a text.
  */
-import { toHex } from "#src/base/bytes.ts";
+import { fromHex, toHex } from "#src/base/bytes.ts";
 import { isObject, type Json, toJson } from "#src/base/json.ts";
-import { CborError } from "#src/cardano/cbor.ts";
+import type { ScannedTransaction } from "#src/cardano/block.ts";
+import { CborError, decode } from "#src/cardano/cbor.ts";
 import { ERAS } from "#src/cardano/eras.ts";
-import type { LedgerFailure } from "#src/cardano/failure.ts";
+import type { LedgerFailure, OutputAt } from "#src/cardano/failure.ts";
 import { readDrep } from "#src/ogmios/certificates.ts";
 import { readValidator } from "#src/ogmios/evaluation.ts";
 import {
@@ -20,7 +21,8 @@ import {
   OgmiosFormError,
 } from "#src/ogmios/form.ts";
 import { readVoter } from "#src/ogmios/governance.ts";
-import { readOutput } from "#src/ogmios/outputs.ts";
+import { type Output, readOutput as decodeOutput } from "#src/cardano/output.ts";
+import { outputJson, readOutput } from "#src/ogmios/outputs.ts";
 import {
   readAda,
   readAddressJson,
@@ -330,17 +332,50 @@ const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
   [3997, ({ error }) => ({ name: "ConwayMempoolFailure", message: String(error).slice(0, MAX_MESSAGE) })],
 ]);
 
-/** The failure of an `error`; one whose code or data are not known is its text, shortened. Never throws. */
-export function readSubmissionError(json: Json | undefined): LedgerFailure {
+/**
+ * The failure of an `error`; one whose code or data are not known is its text, shortened. With the transaction, outputs that the error shows get their
+ * place in it. Never throws.
+ */
+export function readSubmissionError(json: Json | undefined, transaction?: ScannedTransaction): LedgerFailure {
   const { code, message, data } = isObject(json) ? json : {};
   if (code === -32602) return { name: "DeserialiseFailure", message: shortText(message, data) };
   const read = READERS.get(Number(code));
   try {
-    if (read) return read(isObject(data) ? data : {});
+    if (read) return placed(read(isObject(data) ? data : {}), transaction);
   } catch (error) {
     if (!(error instanceof OgmiosFormError || error instanceof CborError)) throw error;
   }
   return { name: "ConwayMempoolFailure", message: shortText(message, data) };
+}
+
+/** Outputs are encoded here, so that they are found by what they say. */
+function placed(failure: LedgerFailure, transaction: ScannedTransaction | undefined): LedgerFailure {
+  if (!transaction) return failure;
+  const texts = () => {
+    const { outputs, collateralReturn } = transaction;
+    return [...outputs, ...(collateralReturn ? [collateralReturn] : [])].map(textOfOutput);
+  };
+  switch (failure.name) {
+    case "BabbageOutputTooSmallUTxO":
+      return { ...failure, outputs: withPlaces(failure.outputs, texts()) };
+    case "OutputTooBigUTxO":
+      return { ...failure, outputs: withPlaces(failure.outputs, texts()) };
+    case "OutputBootAddrAttrsTooBig":
+      return { ...failure, outputs: withPlaces(failure.outputs, texts()) };
+    default:
+      return failure;
+  }
+}
+
+const textOfOutput = (output: Output) => toJson(outputJson(output));
+
+function withPlaces<T extends OutputAt>(outputs: readonly T[], texts: readonly string[]): T[] {
+  return outputs.map((one) => {
+    const index = one.output === undefined
+      ? -1
+      : texts.indexOf(textOfOutput(decodeOutput(decode(fromHex(one.output)))));
+    return index < 0 ? one : { ...one, index };
+  });
 }
 
 function shortText(message: Json | undefined, data: Json | undefined): string {

@@ -283,7 +283,7 @@ export function membersOf(transaction: ScannedTransaction) {
     collateralReturn: collateralReturn && contentOf(collateralReturn),
     withdrawals: new Map([...withdrawals].sort()),
     // a move of rewards stands among the proposals
-    certificates: [...certificates.filter(isNoMove), ...certificates.filter((one) => !isNoMove(one))].flatMap(told),
+    certificates: [...certificates.filter(isNoMove), ...certificates.filter((one) => !isNoMove(one))].flatMap(stated),
     requiredSigners: [...requiredSigners].sort(),
     ...{ governs: governs ?? false, proposals: proposals ?? [] },
     voters: votersIn(transaction),
@@ -296,7 +296,7 @@ const contentOf = ({ raw: _, ...content }: Output) => content;
 const isNoMove = ({ kind }: Certificate) => kind !== "move rewards";
 
 /** What the JSON tells of a certificate: a registration that delegates stands there as two. */
-function told(certificate: Certificate): object[] {
+function stated(certificate: Certificate): object[] {
   switch (certificate.kind) {
     case "register": {
       const { to, ...rest } = certificate;

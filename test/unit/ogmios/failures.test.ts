@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
 import { isObject, type Json, parseJson, toJson } from "#src/base/json.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
+import { scanTransaction } from "#src/cardano/scan.ts";
 import { describeFailure, failureNames } from "#src/cardano/failureText.ts";
 import { decodeRejection } from "#src/node/rejections/rejections.ts";
 import { submissionError } from "#src/ogmios/failures.ts";
@@ -62,6 +63,12 @@ const rows: readonly (readonly [what: string, row: RefusedDraft])[] = [
   ...furtherRefusals,
 ];
 
+/** Places of the outputs that a failure names. */
+const placesIn = (failure: LedgerFailure) =>
+  "outputs" in failure
+    ? failure.outputs?.map((output) => typeof output === "string" ? undefined : output.index)
+    : undefined;
+
 describe("transactions that the ledger refuses", () => {
   it.each(rows)("%s", async (_, row) => {
     const world = worldOf(row);
@@ -79,7 +86,13 @@ describe("transactions that the ledger refuses", () => {
     expect(toJson(error.data)).not.toMatch(/\[\]|undefined/);
     const codes = judged.map((failure) => submissionError([failure], { version: 7, transaction }).code);
     expect(codes).toContain(error.code);
-    const read = readSubmissionError(parseJson(toJson(error)));
+    const read = readSubmissionError(parseJson(toJson(error)), scanTransaction(transaction));
+    const stated = judged.find((failure) => failure.name === read.name);
+    // outputs have their places in the transaction again
+    if (stated && "outputs" in stated && read.name !== "ScriptsNotPaidUTxO") {
+      expect(placesIn(read)).toEqual(placesIn(stated));
+      expect(placesIn(read)).not.toContain(undefined);
+    }
     expect(describeFailure(read)).not.toMatch(/undefined|\[object/);
   });
 });
