@@ -33,8 +33,8 @@ function readLanguage(json: Json | undefined): 1 | 2 | 3 {
 }
 
 /**
- * A script out of the CBOR of `[language, script]`. `withCbor` adds the CBOR of a native script, which otherwise cannot be told
- * from its JSON where its encoding is unusual.
+ * A script out of the CBOR of `[language, script]`. `withCbor` adds the CBOR of a native script, without which its hash is lost where its encoding is
+ * unusual.
  */
 export function scriptJson(script: Uint8Array, withCbor = true): JsonObject {
   const walk = new Walk(script);
