@@ -7,12 +7,12 @@ import { addressText, rewardAddress } from "#src/cardano/address.ts";
 import { poolId } from "#src/cardano/poolId.ts";
 import { OgmiosDevnet } from "../../support/ogmios/ogmiosDevnet.ts";
 import { schemaFault } from "../../support/ogmios/golden.ts";
-import { problemsOfSix, type Typed } from "../../support/ogmios/typesOfSix.ts";
+import { type TypedMessage, typeFaults } from "../../support/ogmios/versionSix.ts";
 import { person } from "../../support/wallets/person.ts";
 
 let world: OgmiosDevnet;
 /** Answers of version 6, to be judged together: one run of the compiler takes seconds. */
-const ofSix: Typed[] = [];
+const ofSix: TypedMessage[] = [];
 
 beforeAll(async () => {
   world = await OgmiosDevnet.start(11, 0);
@@ -20,6 +20,10 @@ beforeAll(async () => {
   await world.chain.present();
 }, 300_000);
 afterAll(() => world?.stop());
+
+function addSix(property: string, message: unknown): void {
+  ofSix.push({ type: `Ogmios["${property}"]`, message });
+}
 
 const alice = person("alice");
 const [stake, script] = ["11".repeat(28), "22".repeat(28)];
@@ -39,7 +43,7 @@ async function both(method: string, params?: Json): Promise<[six: Json, seven: J
     expect(answer.error, method).toBeUndefined();
     const property = propertyOf(method);
     if (version === 7) expect(schemaFault(property, answer), method).toBeUndefined();
-    else ofSix.push([property, answer]);
+    else addSix(property, answer);
     results.push(answer.result!);
   }
   return results as [Json, Json];
@@ -177,7 +181,7 @@ describe("a query", () => {
       if (era === "byron") expect(result.updatableParameters).toHaveProperty("scriptVersion");
       else if (version === 7) {
         expect(schemaFault("cardano/Genesis<" + era[0]!.toUpperCase() + era.slice(1) + ">", result)).toBeUndefined();
-      } else ofSix.push(["QueryNetworkGenesisConfigurationResponse", answer]);
+      } else addSix("QueryNetworkGenesisConfigurationResponse", answer);
     }
   });
 
@@ -200,7 +204,7 @@ describe("blocks and transactions", () => {
         const answer = await client.next();
         expect(answer.id).toBe(i);
         if (version === 7) expect(schemaFault("NextBlockResponse", answer)).toBeUndefined();
-        else ofSix.push(["NextBlockResponse", answer]);
+        else addSix("NextBlockResponse", answer);
       }
       await client.close();
     }
@@ -218,7 +222,7 @@ describe("blocks and transactions", () => {
           transaction: i < count ? expect.objectContaining({ id: expect.any(String) }) : null,
         });
         if (version === 7) expect(schemaFault("NextTransactionResponse", answer)).toBeUndefined();
-        else ofSix.push(["NextTransactionResponse", answer]);
+        else addSix("NextTransactionResponse", answer);
       }
       await client.close();
     }
@@ -227,7 +231,7 @@ describe("blocks and transactions", () => {
 
 test("every answer of version 6 has the types of 6.14", () => {
   expect(ofSix.length).toBeGreaterThan(50);
-  const wrong: Typed = ["QueryLedgerStateEpochResponse", { ...Object(ofSix[0]![1]), unheard: 1 }];
+  const wrong = { ...ofSix[0]!, message: { ...Object(ofSix[0]!.message), unheard: 1 } };
   // the judge sees what is wrong
-  expect(problemsOfSix([...ofSix, wrong])).toEqual([expect.stringContaining("unheard")]);
+  expect(typeFaults([...ofSix, wrong])).toEqual([expect.stringContaining("unheard")]);
 }, 120_000);
