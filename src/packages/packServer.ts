@@ -51,6 +51,8 @@ const SEPARATE: readonly string[] = ["@node-rs/argon2", "@node-rs/bcrypt", "embe
  * the pages are bundled.
  */
 const OPTIONAL: readonly string[] = ["@blaze-cardano/core", "@blaze-cardano/query", "esbuild"];
+/** Native code that `ws` uses where it is installed. */
+const TRIED: readonly string[] = ["bufferutil", "utf-8-validate"];
 /** The files of Swagger UI that the server serves, and its licence. The library's own package reports each installation. */
 const SWAGGER_UI = ["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"];
 const SWAGGER_FOLDER = "assets/swagger-ui";
@@ -115,7 +117,7 @@ export async function writeServer(
   const packed = { ...imports, "#swagger-ui/*": `./${SWAGGER_FOLDER}/*` };
   write(folder, "package.json", JSON.stringify({ type: "module", version, imports: packed }) + "\n");
   const imported = importedLibraries(metafile);
-  const unknown = [...imported].filter((name) => ![...SEPARATE, ...OPTIONAL, ...part.peers].includes(name));
+  const unknown = [...imported].filter((name) => ![...SEPARATE, ...OPTIONAL, ...TRIED, ...part.peers].includes(name));
   if (unknown.length > 0) throw new Error(`The bundle of the server does not hold ${unknown.join(", ")}.`);
   const versions = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, dependencies[name] ?? "*"]));
