@@ -102,6 +102,10 @@ describe("a request", () => {
       request("queryNetwork/genesisConfiguration", { era: "mary" }),
       "field 'era' is none of byron, shelley, alonzo, conway",
     ],
+    [
+      request("queryLedgerState/dump", { to: "/tmp/dump" }),
+      "'queryLedgerState/dump' writes to the server's disk and is not supported",
+    ],
     [request("queryLedgerState/utxo", { wrong: 1 }), "field 'outputReferences' or 'addresses' not found"],
     [
       request("queryLedgerState/utxo", { addresses: ["addr1"] }),

@@ -101,7 +101,9 @@ export function ledgerQueries(
     ...governanceQueries(devnet),
     "queryLedgerState/nonces": unavailable,
     "queryLedgerState/operationalCertificates": unavailable,
-    "queryLedgerState/dump": unavailable,
+    "queryLedgerState/dump": () => {
+      throw new OgmiosFormError("'queryLedgerState/dump' writes to the server's disk and is not supported");
+    },
   };
 }
 
@@ -188,7 +190,7 @@ function plain(answer: (view: StateView) => unknown): () => LedgerQuery {
   return () => async (view) => ({ result: await answer(view) });
 }
 
-/** What a chain of unsigned blocks does not have, and a dump to the server's disk, which no client may cause. */
+/** What a chain of unsigned blocks does not have. */
 const unavailable = (): LedgerQuery => async () => ({
   error: ogmiosError(2002, "Query unavailable in the current era."),
 });
