@@ -416,6 +416,8 @@ describe("requests", () => {
     for (const [method, path] of wrong as [string, string][]) {
       expect(await api.refused(method, path), `${method} ${path}`).toEqual([406, expect.stringContaining("method")]);
     }
+    const head = await appOf(devnet).request("/matches", { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([406, ""]);
     const deep = "[".repeat(10_000);
     const bodies = [
       ...[

@@ -55,6 +55,7 @@ export const refused = {
   unknownPoint: () => refusal(400, "The point is unknown; give one that is on the chain."),
   metadataFilter: () => refusal(400, "Invalid filter: 'transaction_id' is 64 hexadecimal digits, given once."),
   ancestor: () => refusal(400, "There is no block at or after this slot."),
+  head: () => refusal(406, "No endpoint has the method HEAD; they have GET."),
   contentType: () => refusal(400, "Unsupported content type: accept 'application/json' or 'text/plain'."),
 } as const satisfies Readonly<Record<string, (...args: never[]) => HttpFailure>>;
 

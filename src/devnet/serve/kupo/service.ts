@@ -47,7 +47,7 @@ export function kupoApp({ devnet, store, log }: KupoService, hosts: readonly str
   return app;
 }
 
-/** Lets pages of every origin read; no answer allows a method that changes something. */
+/** Lets pages of every origin read; no answer allows a method that changes something. Refuses `HEAD`, as Kupo does. */
 const allowPages: MiddlewareHandler = async (c, next) => {
   c.header("Access-Control-Allow-Origin", "*");
   c.header("Access-Control-Expose-Headers", "X-Most-Recent-Checkpoint, X-Block-Header-Hash, ETag");
@@ -55,6 +55,8 @@ const allowPages: MiddlewareHandler = async (c, next) => {
     c.header("Access-Control-Allow-Headers", "*");
     return c.body(null, 200);
   }
+  // it would make a whole answer that is not read
+  if (c.req.method === "HEAD") throw refused.head();
   await next();
 };
 
