@@ -30,13 +30,17 @@ export async function* chainEvents(
   signal: AbortSignal,
 ): AsyncGenerator<ChainEvent | undefined> {
   const { store, bus, pollMs, devnet: { network: { securityParameter: k } }, recent } = served;
-  const points = from.length > 0 ? from : [await readTip(store.sql)];
   const release = recent.use();
   // the blocks that the client has, as far as they can be undone, oldest first
   const applied: Tip[] = [];
   let start: Point | undefined;
   try {
-    for await (const step of followBlocks({ store, bus, pollMs, k }, points, signal)) {
+    const first = await startOf(served, from);
+    if (!first) {
+      yield undefined;
+      return;
+    }
+    for await (const step of followBlocks({ store, bus, pollMs, k }, [first], signal)) {
       const { tip } = step;
       if (step.type === "forward") {
         const block = scanBlock(step.block);
@@ -49,10 +53,6 @@ export async function* chainEvents(
       }
       const { point } = step;
       if (!start) {
-        if (samePoint(point, origin) && !points.some((one) => samePoint(one, origin))) {
-          yield undefined;
-          return;
-        }
         start = point;
         yield { kind: "reset", at: await tipAt(served, point), tip };
         continue;
@@ -69,6 +69,13 @@ export async function* chainEvents(
   } finally {
     release();
   }
+}
+
+/** The newest of some blocks that is on the chain, or the tip where none is given; undefined where none is on the chain. */
+async function startOf({ store }: Served, from: readonly Point[]): Promise<Tip | undefined> {
+  if (from.length === 0) return await readTip(store.sql);
+  const { found } = await readNewest(store.sql, from.map(({ hash }) => hash));
+  return found ?? (from.some((one) => samePoint(one, origin)) ? originTip : undefined);
 }
 
 /** A block of the chain with its height. */

@@ -23,7 +23,12 @@ export interface SyncHandlers {
 export function syncHandlers(served: Served): SyncHandlers {
   const { store } = served;
   return {
-    readTip: async () => ({ tip: pointMessage(served, await readTip(store.sql)) }),
+    readTip: async () => {
+      const tip = pointMessage(served, await readTip(store.sql));
+      // before 0.18 the answer had the time beside the block
+      const answer = { tip, timestamp: tip.timestamp };
+      return answer;
+    },
     fetchBlock: async ({ ref: refs }) =>
       await atOneState(store, async (sql) => {
         const blocks: ChainBlock[] = [];
@@ -78,7 +83,12 @@ export function syncHandlers(served: Served): SyncHandlers {
 function nameOf(ref: sync.BlockRef): BlockName {
   const hash = hashOf(ref);
   if (hash !== undefined) return { hash };
-  return ref.height === 0n && ref.slot !== 0n ? { fromSlot: Number(ref.slot) } : { height: Number(ref.height) };
+  return ref.height === 0n && ref.slot !== 0n ? { fromSlot: numberOf(ref.slot) } : { height: numberOf(ref.height) };
+}
+
+/** A number of a request; no chain has the great ones. */
+function numberOf(value: bigint): number {
+  return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
 }
 
 function scanned({ bytes }: StoredBlock): ChainBlock {

@@ -53,10 +53,11 @@ const SIGNED = new Set(["mint_coin", "delta_coin"]);
 /** Fields that were lists, by message. */
 const LISTS = new Set(["SubmitTxRequest.tx", "SubmitTxResponse.ref", "EvalTxRequest.tx", "EvalTxResponse.report"]);
 
-function withIntegers(type: string, field: FieldInfo): PartialFieldInfo {
+function withIntegers(type: string, field: FieldInfo): PartialFieldInfo | readonly PartialFieldInfo[] {
   const { no, name } = field;
   const short = type.slice(type.lastIndexOf(".") + 1);
   if (LISTS.has(`${short}.${name}`)) return { ...field, repeated: true } as PartialFieldInfo;
+  if (short === "ReadTipResponse") return [field, { no: 2, name: "timestamp", kind: "scalar", T: ScalarType.UINT64 }];
   // in Plutus data integers have any size
   if (short === "PlutusData") return field;
   const T = SIGNED.has(name) ? ScalarType.INT64 : ScalarType.UINT64;
