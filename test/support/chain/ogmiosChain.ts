@@ -44,6 +44,9 @@ export interface OgmiosChain {
   stop(): Promise<void>;
 }
 
+/** A block's JSON. */
+type BlockJson = (block: MemoryChain["blocks"][number]) => Message;
+
 /** Messages of version 6 of a server with `--include-cbor`. */
 const WITH_CBOR: TransactionForm = { version: 6, cbor: true };
 
@@ -82,6 +85,7 @@ class Session {
     private readonly chain: MemoryChain,
     private readonly ended: () => boolean,
     private readonly form: TransactionForm,
+    private readonly block: BlockJson,
   ) {}
 
   #has({ slot, hash }: Point): boolean {
@@ -171,18 +175,23 @@ class Session {
         this.#moved = false;
         return { direction: "backward", point: pointJson(this.#cursor), tip };
       }
-      const next = this.chain.blocks.find(({ scanned }) => scanned.slot > this.#cursor.slot);
+      const { blocks } = this.chain;
+      const next = blocks[blocks.findIndex(({ scanned }) => scanned.hash === this.#cursor.hash) + 1];
       if (!next) continue;
       this.#cursor = pointOf(next.scanned);
       this.#way.push(this.#cursor);
-      return { direction: "forward", block: blockJson(next.bytes, this.form), tip };
+      return { direction: "forward", block: this.block(next), tip };
     }
     return {};
   }
 }
 
 /** Serves a chain. */
-export function serveOgmiosChain(chain: MemoryChain, form: TransactionForm = WITH_CBOR): OgmiosChain {
+export function serveOgmiosChain(
+  chain: MemoryChain,
+  form: TransactionForm = WITH_CBOR,
+  block: BlockJson = ({ bytes }) => blockJson(bytes, form),
+): OgmiosChain {
   const sockets = new Set<WebSocket>();
   const requests: OgmiosRequest[] = [];
   let connections = 0;
@@ -190,7 +199,7 @@ export function serveOgmiosChain(chain: MemoryChain, form: TransactionForm = WIT
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
     const { socket, response } = Deno.upgradeWebSocket(request);
     const connection = ++connections;
-    const session = new Session(chain, () => socket.readyState !== WebSocket.OPEN, form);
+    const session = new Session(chain, () => socket.readyState !== WebSocket.OPEN, form, block);
     const lanes = new Map<string, Promise<void>>();
     const counts = new Map<string, number>();
     let open = 0;

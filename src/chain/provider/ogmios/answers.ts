@@ -8,6 +8,7 @@ import type { ActionId } from "#src/cardano/conway/governance.ts";
 import type { EraBound, EraHistory } from "#src/cardano/eras.ts";
 import type { Parameters, Ratio } from "#src/cardano/parameters.ts";
 import type { DRepStates, NetworkGenesis, StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
+import { readDrep, readPoolParameters } from "#src/ogmios/certificates.ts";
 import {
   amountOf,
   countOf,
@@ -20,7 +21,6 @@ import {
   OgmiosFormError,
   textOf,
 } from "#src/ogmios/form.ts";
-import { readDrep, readPoolParameters } from "#src/ogmios/certificates.ts";
 import { readCostModels, readReferenceScripts } from "#src/ogmios/parameters.ts";
 import {
   readAda,

@@ -4,9 +4,9 @@
  * Assumptions: a server restarts, so a query on a connection that turns out to be broken is repeated once on a new one.
  * A connection holds one ledger state and one snapshot of the mempool at a time, so what uses either takes turns.
  */
+import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
-import type { Json } from "#src/base/json.ts";
 import type { Point } from "#src/cardano/block.ts";
 import { type At, type Unanswered, type Unreachable, unsupported } from "#src/chain/provider/answer.ts";
 import { type OgmiosConnection, type Params, placeOf } from "#src/chain/provider/ogmios/connection.ts";

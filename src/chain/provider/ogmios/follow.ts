@@ -7,7 +7,7 @@
  * intersects at the last block that was right. A rollback of any depth is given: the caller knows how deep it may be.
  */
 import { sleep } from "#src/base/clock.ts";
-import { mapInSteps } from "#src/chain/provider/ogmios/steps.ts";
+import { isObject, type Json } from "#src/base/json.ts";
 import { origin, type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
 import type { Answer, OgmiosConnection } from "#src/chain/provider/ogmios/connection.ts";
 import {
@@ -18,9 +18,9 @@ import {
   type OgmiosFailure,
   ServerError,
 } from "#src/chain/provider/ogmios/errors.ts";
+import { mapInSteps } from "#src/chain/provider/ogmios/steps.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
 import { RecentPoints } from "#src/node/client/recentPoints.ts";
-import { isObject, type Json } from "#src/base/json.ts";
 import { ERA_TEXTS } from "#src/ogmios/block.ts";
 import { isGiven, listOf, objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
 import { readBlock } from "#src/ogmios/readBlock.ts";
@@ -127,17 +127,19 @@ async function intersect(
     .catch((error) => {
       if (!(error instanceof ServerError) || error.number !== NO_INTERSECTION) throw error;
       if (!from) {
-        throw connection.fail(ogmiosError("unusable", `${connection.where} does not know the chain's origin.`));
+        throw connection.fail(
+          ogmiosError("unusable", `Ogmios at ${connection.where} does not know the chain's origin.`),
+        );
       }
       throw ogmiosError(
         "unknown_start",
-        `${connection.where} does not know the block ${from.hash} at slot ${from.slot}, after which the index should start.`,
+        `Ogmios at ${connection.where} does not know the block ${from.hash} at slot ${from.slot}, after which the index should start.`,
       );
     });
   const { intersection, tip } = objectOf(answer, "the intersection");
   const found = { point: readPoint(intersection), tip: tipOf(tip) };
   if (!candidates.some((point) => samePoint(point, found.point))) {
-    throw ogmiosError("unusable", `${connection.where} intersected at a point that was not in the request.`);
+    throw ogmiosError("unusable", `Ogmios at ${connection.where} intersected at a point that was not in the request.`);
   }
   return found;
 }
@@ -169,7 +171,9 @@ async function* followOnConnection(
       requireKnownEra(block);
       const scanned = await readInSteps(block, at);
       const wrong = problemOf(scanned, at, tip);
-      if (wrong !== undefined) throw ogmiosError("unusable", `${connection.where} is not consistent: ${wrong}.`);
+      if (wrong !== undefined) {
+        throw ogmiosError("unusable", `Ogmios at ${connection.where} is not consistent: ${wrong}.`);
+      }
       at = { slot: scanned.slot, hash: scanned.hash, height: scanned.height };
       remaining = Math.max(1, tip.height - scanned.height);
       yield { type: "scanned", block: scanned, tip };
@@ -181,7 +185,10 @@ async function* followOnConnection(
       remaining = afterBack(point);
       if (repeated) continue;
       if (point.slot > at.slot || point.slot > tip.slot) {
-        throw ogmiosError("unusable", `${connection.where} is not consistent: it rolls back to a later slot.`);
+        throw ogmiosError(
+          "unusable",
+          `Ogmios at ${connection.where} is not consistent: it rolls back to a later slot.`,
+        );
       }
       at = point;
       yield { type: "backward", point, tip };

@@ -1,13 +1,13 @@
 /** The mempool behind an Ogmios server, and submission to it. Functions throw `OgmiosError`. */
 import { toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
+import { CborError } from "#src/cardano/cbor.ts";
 import { type MempoolTransaction, mempoolTransaction } from "#src/cardano/mempoolTransaction.ts";
 import { type MempoolRead, MempoolReader } from "#src/chain/provider/mempool.ts";
 import type { OgmiosConnection } from "#src/chain/provider/ogmios/connection.ts";
 import { OgmiosError, ogmiosError, ServerError } from "#src/chain/provider/ogmios/errors.ts";
 import { hexOf, isGiven, objectOf, OgmiosFormError } from "#src/ogmios/form.ts";
 import { readTransaction } from "#src/ogmios/readTransaction.ts";
-import { CborError } from "#src/cardano/cbor.ts";
 
 /** Whether the acquired snapshot holds a transaction. */
 export async function holds(connection: OgmiosConnection, id: string): Promise<boolean> {

@@ -6,10 +6,11 @@ import { createLog } from "#src/base/log.ts";
 import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
 import { decode, type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
 import { isOnChain } from "#src/chain/provider/isOnChain.ts";
 import { type OgmiosPort, ogmiosPort, type OgmiosPortSettings } from "#src/chain/provider/ogmios/port.ts";
 import type { ChainStep } from "#src/chain/provider/port.ts";
-import type { TransactionForm } from "#src/ogmios/transaction.ts";
+import { byronChain } from "../../../../support/chain/byron.ts";
 import { MemoryChain } from "../../../../support/chain/memoryChain.ts";
 import { type OgmiosChain, serveOgmiosChain } from "../../../../support/chain/ogmiosChain.ts";
 import { until } from "../../../../support/base/until.ts";
@@ -39,12 +40,14 @@ function payment(): Uint8Array {
   return encode([body, new Map(), true, null]);
 }
 
+type DropFirst<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
+
 function serve(
   chain: MemoryChain,
   settings: Partial<OgmiosPortSettings> = {},
-  form?: TransactionForm,
+  ...how: DropFirst<Parameters<typeof serveOgmiosChain>>
 ): OgmiosPort {
-  served = serveOgmiosChain(chain, form);
+  served = serveOgmiosChain(chain, ...how);
   const log = createLog("info", {}, (line) => void said.push(line));
   return port = ogmiosPort({ url: served.url, magic: 42, log, firstWaitMs: 2, ...settings });
 }
@@ -175,6 +178,40 @@ describe("following", () => {
     await reaches(there, chain.tip);
     expectSame(there, chain);
     expect(there.steps.filter(({ type }) => type === "backward")).toHaveLength(3);
+  });
+
+  it("gives Byron's blocks with the slots of boundary blocks, which no message states; the first names the genesis", async () => {
+    const blocks = byronChain(3, 2).map(({ bytes }) => ({ bytes, scanned: scanBlock(bytes) }));
+    const chain = new MemoryChain();
+    serve(chain, {}, undefined, ({ scanned: { hash: id, previous, height, slot, era, size } }) => ({
+      ...{ type: era === 0 ? "ebb" : "bft", era: "byron", id, ancestor: previous!, height },
+      ...era === 0
+        ? {}
+        : { slot, size: { bytes: size }, issuer: { verificationKey: "ab".repeat(64) }, transactions: [] },
+    }));
+    expect(await port.genesis()).toMatchObject({ value: { hash: undefined } });
+    chain.blocks.push(...blocks);
+    const there = following();
+    await reaches(there, chain.tip);
+    const placed = ({ slot, hash, height, previous, era }: ScannedBlock) => ({ slot, hash, height, previous, era });
+    expect(there.chain.map(placed)).toEqual(blocks.map(({ scanned }) => placed(scanned)));
+    expect(there.chain.filter(({ era }) => era === 0).map(({ slot }) => slot)).toEqual([0, 21_600, 43_200]);
+    for (let i = 0; i < 2; i++) expect(await port.genesis()).toMatchObject({ value: { hash: "5f".repeat(32) } });
+  });
+
+  it("takes a tip that goes back for a rollback after the block", async () => {
+    const chain = chainOf(30);
+    serve(chain);
+    served.alter = ({ method, times }, answer) => {
+      const result = answer.result as { tip: { height: number }; block?: Block };
+      if (method !== "nextBlock" || !result.block || times % 2 === 0) return undefined;
+      const { slot, id, height } = result.block;
+      return { ...answer, result: { ...result, tip: { slot: slot!, id: id!, height: height! } } };
+    };
+    const there = following();
+    await reaches(there, chain.tip);
+    expectSame(there, chain);
+    expect(served.connections()).toBe(1);
   });
 
   it("requests blocks only as far as they are taken", async () => {
