@@ -3,6 +3,7 @@ import { isTransient } from "#src/chain/provider/ogmios/errors.ts";
 import { type OgmiosPort, ogmiosPort } from "#src/chain/provider/ogmios/port.ts";
 import { type Connected, type StartContext, StartError } from "#src/app/context.ts";
 import { tipCheck } from "#src/app/health.ts";
+import type { Check } from "#src/http/health.ts";
 import { checkNetwork } from "#src/app/networkCheck.ts";
 import type { OgmiosOptions } from "#src/app/providerOptions.ts";
 
@@ -33,5 +34,15 @@ export async function connectOgmios(
     progress(`${message} Waiting for it.`);
   }
   health.checks.set("ogmios", () => tipCheck(port));
+  const kupo = await port.kupoTip?.();
+  if (kupo) health.checks.set("kupo", () => kupoCheck(port));
+  if (kupo?.ok === false) progress(`${kupo.error.message} Waiting for it.`);
   return { port, reached: checked.ok };
+}
+
+/** Kupo is ready when it states the block that it has reached: without it, outputs of new addresses are not found. */
+async function kupoCheck({ kupoTip }: OgmiosPort): Promise<Check> {
+  const tip = await kupoTip?.();
+  if (tip?.ok === false) return { ready: false, why: tip.error.message };
+  return tip ? { ready: true, says: `at slot ${tip.value.slot}` } : { ready: true };
 }

@@ -44,6 +44,12 @@ export class Kupo {
     this.#base = settings.url.replace(/\/+$/, "");
   }
 
+  /** The block that it has reached. Throws `OgmiosError`. */
+  async tip(): Promise<Point> {
+    const { point } = await this.#get("/checkpoints/0");
+    return point;
+  }
+
   /** Whether every one of some addresses (as texts) is indexed. Throws `OgmiosError`. */
   async indexes(addresses: readonly string[]): Promise<boolean> {
     const found = await mapParallel([...addresses], PARALLEL, async (address) => {

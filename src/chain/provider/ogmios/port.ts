@@ -63,6 +63,8 @@ export interface OgmiosPortSettings extends ClientSettings {
 export interface OgmiosPort extends ChainPort {
   /** The network, in one attempt; or why the server cannot be used now, as a sentence for a person. */
   check(): Promise<Result<Network, OgmiosFailure>>;
+  /** The block that Kupo has reached; missing where none is used. */
+  kupoTip?(): Promise<Result<Point, OgmiosFailure>>;
   close(): void;
 }
 
@@ -182,6 +184,7 @@ export function ogmiosPort(settings: OgmiosPortSettings): OgmiosPort {
       const read = await client.network();
       return read.ok ? ok(read.value.network) : read;
     },
+    ...kupo ? { kupoTip: () => kupoTip(kupo) } : {},
     network: async (signal) => (await whenReached(signal)).network,
     async *follow(points, signal) {
       yield* follow(points, from, AbortSignal.any([signal, closed]));
@@ -261,6 +264,14 @@ export function ogmiosPort(settings: OgmiosPortSettings): OgmiosPort {
 async function readTip(connection: OgmiosConnection): Promise<Tip> {
   const { tip } = objectOf(await connection.request("findIntersection", { points: ["origin"] }), "the intersection");
   return tipOf(tip);
+}
+
+async function kupoTip(kupo: Kupo): Promise<Result<Point, OgmiosFailure>> {
+  try {
+    return ok(await kupo.tip());
+  } catch (error) {
+    return { ok: false, error: asOgmiosError(error, kupo.where).failure };
+  }
 }
 
 const logState = (log: Log, server: string) => (state: FollowState) => {

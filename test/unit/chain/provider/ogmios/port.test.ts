@@ -402,8 +402,12 @@ async function serveKupo(
   };
   kupo = createServer(({ url = "" }, response) => {
     paths.push(url);
-    const [, kind, address] = /^\/(matches|patterns)\/([^?]+)/.exec(url) ?? [];
-    const body = kind === "matches" ? state.matches(address!) : state.patterns(address!);
+    const [, kind = "checkpoints", address] = /^\/(matches|patterns)\/([^?]+)/.exec(url) ?? [];
+    const body = kind === "matches"
+      ? state.matches(address!)
+      : kind === "patterns"
+      ? state.patterns(address!)
+      : { slot_no: 0 };
     const { slot, hash } = state.point;
     response.writeHead(state.status ?? 200, {
       "content-type": "application/json",
@@ -438,6 +442,7 @@ describe("Kupo", () => {
     );
     expect(scans()).toEqual([]);
     expect(paths.filter((path) => path.endsWith("?unspent"))).toHaveLength(2);
+    expect(await port.kupoTip!()).toEqual(ok(reached));
   });
 
   it("is not used for addresses that its patterns leave out", async () => {
@@ -496,5 +501,6 @@ describe("Kupo", () => {
     await new Promise((resolve) => kupo!.close(resolve));
     serve(chain, { kupoUrl: url });
     expect(await port.utxosByAddress([anna.enterprise])).toMatchObject(unreachable(/Kupo at .* cannot be reached/));
+    expect(await port.kupoTip!()).toMatchObject({ ok: false, error: { code: "unreachable" } });
   });
 });
