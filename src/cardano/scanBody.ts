@@ -31,6 +31,8 @@ const LAST_FIELD = 22;
 /** What a transaction is read out of. */
 interface BodySource extends Pick<ScannedTransaction, "index" | "valid" | "body" | "witnesses"> {
   readonly auxiliaryData: Uint8Array | undefined;
+  /** Its hash, where that is known: it need not be that of a body whose bytes were encoded again. */
+  readonly hash?: string;
   /** Shelley lets a transaction into the slot that it states as its last; later eras do not. */
   readonly lastSlotIncluded: boolean;
 }
@@ -64,6 +66,7 @@ export class BodyTransaction implements ScannedTransaction {
     this.witnesses = source.witnesses;
     this.auxiliaryData = source.auxiliaryData;
     this.#lastSlotIncluded = source.lastSlotIncluded;
+    this.#hash = source.hash;
   }
 
   get hash(): string {

@@ -107,7 +107,10 @@ export class ByronTransaction implements ScannedTransaction {
   #inputs: readonly OutRef[] | undefined;
   #outputs: readonly Output[] | undefined;
 
-  constructor(readonly index: number, readonly body: Uint8Array, readonly witnesses: Uint8Array) {}
+  /** `hash`: where it is known, which need not be that of a body whose bytes were encoded again. */
+  constructor(readonly index: number, readonly body: Uint8Array, readonly witnesses: Uint8Array, hash?: string) {
+    this.#hash = hash;
+  }
 
   get hash(): string {
     return this.#hash ??= hash256(this.body);

@@ -91,7 +91,6 @@ export async function readTransactions(
 }
 
 interface TransactionRow extends StoredTransaction {
-  readonly hash: string;
   readonly height: bigint;
   readonly block_hash: string;
   readonly net: bigint;

@@ -18,6 +18,7 @@ export function storedOutput(bytes: Uint8Array): Output {
 
 /** Columns of a transaction. */
 export interface StoredTransaction {
+  readonly hash: string;
   readonly index: number;
   readonly era: number;
   readonly valid: boolean;
@@ -26,12 +27,16 @@ export interface StoredTransaction {
   readonly auxiliary: Uint8Array | null;
 }
 
-/** The transaction of a row. */
+/**
+ * The transaction of a row. Its hash is that of the row: a provider that gives no bytes of transactions has them encoded
+ * from their parts, so that they do not hash to it.
+ */
 export function storedTransaction(
-  { index, era, valid, body, witnesses, auxiliary }: StoredTransaction,
+  { hash, index, era, valid, body, witnesses, auxiliary }: StoredTransaction,
 ): ScannedTransaction {
-  if (era <= BYRON) return new ByronTransaction(index, plain(body), plain(witnesses));
+  if (era <= BYRON) return new ByronTransaction(index, plain(body), plain(witnesses), hash);
   return new BodyTransaction({
+    hash,
     index,
     valid,
     body: plain(body),
