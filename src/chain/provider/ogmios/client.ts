@@ -33,6 +33,8 @@ export interface LedgerState {
 
 /** Attempts at a state that a rollback takes away. */
 const MAX_TRIES = 5;
+/** Milliseconds until a query is sent again whose answer was too large. */
+const TOO_LARGE_MS = 600_000;
 /** The state cannot be acquired, or no longer exists. */
 const NOT_ACQUIRED = 2000;
 const STATE_GONE = 2003;
@@ -59,6 +61,7 @@ export class OgmiosClient {
   readonly #mempoolTurns = new Turns();
   #connecting: Promise<OgmiosConnection> | undefined;
   #known: KnownNetwork | undefined;
+  readonly #tooLarge = new Map<string, { readonly error: OgmiosError; readonly until: number }>();
 
   constructor(private readonly settings: ClientSettings) {
     this.where = placeOf(settings.url);
@@ -105,7 +108,8 @@ export class OgmiosClient {
   async ofLedger<T>(work: (ledger: LedgerState) => Promise<T>): Promise<Result<At<T>, Unanswered>> {
     const answer = await this.attempt((connection) => this.#acquired(connection, undefined, work));
     if (answer.ok) return answer;
-    return answer.error.code === "lacking" ? unsupported(answer.error.message) : this.unreachable(answer.error);
+    const { code, message } = answer.error;
+    return code === "lacking" || code === "too_large" ? unsupported(message) : this.unreachable(answer.error);
   }
 
   /** Queries the ledger at a point; undefined if the server does not have the state of that point. */
@@ -159,7 +163,7 @@ export class OgmiosClient {
         try {
           const point = wanted ?? readPoint(await connection.request("queryNetwork/tip"));
           await connection.request("acquireLedgerState", { point: pointJson(point) });
-          const query = (name: string, params?: Params) => connection.request(`queryLedgerState/${name}`, params);
+          const query = (name: string, params?: Params) => this.#query(connection, `queryLedgerState/${name}`, params);
           try {
             return { point, value: await work({ point, query }) };
           } finally {
@@ -171,6 +175,20 @@ export class OgmiosClient {
         }
       }
     });
+  }
+
+  /** Sends a query, unless its answer was too large a while ago; one with parameters may have a smaller one. */
+  async #query(connection: OgmiosConnection, method: string, params?: Params): Promise<Json> {
+    const before = params ? undefined : this.#tooLarge.get(method);
+    if (before && performance.now() < before.until) throw before.error;
+    try {
+      return await connection.request(method, params);
+    } catch (error) {
+      if (error instanceof OgmiosError && error.code === "too_large" && !params) {
+        this.#tooLarge.set(method, { error, until: performance.now() + TOO_LARGE_MS });
+      }
+      throw error;
+    }
   }
 
   /** The open connection, or a new one. Throws `OgmiosError`. */

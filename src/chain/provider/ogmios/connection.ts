@@ -82,8 +82,7 @@ export class OgmiosConnection {
     this.where = where;
     this.#socket = socket;
     socket.onmessage = ({ data }) => this.#received(data);
-    socket.onerror = (event) =>
-      this.fail(ogmiosError("unreachable", `The connection to Ogmios at ${where} broke${because(messageOf(event))}.`));
+    socket.onerror = (event) => this.fail(this.#broken(messageOf(event)));
     // a server that lost its node says so in the reason
     socket.onclose = ({ reason }) =>
       this.fail(ogmiosError("unreachable", `Ogmios at ${where} closed the connection${because(reason)}.`));
@@ -187,6 +186,14 @@ export class OgmiosConnection {
     if (error !== undefined) return pending.reject(serverError(pending.method, error));
     if (result !== undefined) return pending.settle({ result, size: text.length });
     pending.reject(this.fail(this.#odd(`an answer to ${pending.method} without a result`)));
+  }
+
+  #broken(why: string): OgmiosError {
+    if (!/too large/i.test(why)) {
+      return ogmiosError("unreachable", `The connection to Ogmios at ${this.where} broke${because(why)}.`);
+    }
+    const methods = [...new Set([...this.#pending.values()].map(({ method }) => method))].join(", ");
+    return ogmiosError("too_large", `An answer of Ogmios at ${this.where} is too large for a message (${methods}).`);
   }
 
   #odd(what: string): OgmiosError {

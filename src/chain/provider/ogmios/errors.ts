@@ -8,6 +8,7 @@ import { OgmiosFormError } from "#src/ogmios/form.ts";
  * - `unreachable`: no connection, a connection that broke, or no answer in time.
  * - `unusable`: an answer that is not in the expected form, or that contradicts what the server said before.
  * - `refused`: the server answered with an error (`ServerError`).
+ * - `too_large`: an answer that is larger than a message may be.
  * - `lacking`: the server does not have the query, in its version or in the era of its ledger.
  * - `wrong_network`: the server is for another network.
  * - `unknown_start`: the chain does not have the block at which the index should start.
@@ -18,6 +19,7 @@ export type OgmiosFailureCode =
   | "unreachable"
   | "unusable"
   | "refused"
+  | "too_large"
   | "lacking"
   | "wrong_network"
   | "unknown_start"
@@ -60,5 +62,5 @@ const isLacking = (number: number) => number === -32_600 || number === 2001 || n
 
 /** Whether a later attempt may succeed. */
 export function isTransient(code: OgmiosFailureCode): boolean {
-  return code === "unreachable" || code === "unusable" || code === "refused";
+  return code === "unreachable" || code === "unusable" || code === "refused" || code === "too_large";
 }

@@ -89,7 +89,11 @@ const guaranteesWith = (kupo: boolean): readonly Guarantee[] => [
   { query: "accounts", holds: "at a point" },
   { query: "pools", holds: "at a point", note: "without retirements, changes to come, relays and deposits" },
   { query: "poolRanking", holds: "at a point" },
-  { query: "dreps", holds: "at a point", note: "their stake as of the last epoch boundary; up to 64 MB of delegators" },
+  {
+    query: "dreps",
+    holds: "at a point",
+    note: "their stake as of the last epoch boundary; unless the list of their delegators exceeds 64 MB",
+  },
   { query: "drepStatus", holds: "at a point", note: "their stake as of the last epoch boundary" },
   { query: "actions", holds: "at a point", note: "only those that were open at the last epoch boundary" },
   { query: "epoch", holds: "at a point" },

@@ -182,6 +182,21 @@ describe("queries", () => {
   });
 });
 
+it("a query whose answer is larger than a message may be is unsupported, and is not sent again at once", async () => {
+  serve(paid());
+  let sent = 0;
+  served.alter = ({ method }) =>
+    method === "queryLedgerState/delegateRepresentatives" && ++sent > 0 ? { text: " ".repeat(67_200_000) } : undefined;
+  for (let i = 0; i < 2; i++) {
+    expect(await port.dreps()).toMatchObject({
+      ok: false,
+      error: { code: "query_unsupported", message: expect.stringMatching(/too large .*delegateRepresentatives/) },
+    });
+  }
+  expect(sent).toBe(1);
+  expect(await port.tip()).toMatchObject({ ok: true });
+});
+
 /** Answers that the server gives instead of its own, by method. */
 const answering = (answers: Readonly<Record<string, Json | ((request: OgmiosRequest) => Json)>>) => {
   served.alter = (request, answer) => {
