@@ -30,6 +30,8 @@ interface Pending {
   reject(error: OgmiosError): void;
 }
 
+/** Requests without an answer at most: a server takes 1,000 by default. */
+const MAX_PENDING = 500;
 /** Characters of a server's text that are kept. */
 const MAX_TEXT = 300;
 
@@ -93,11 +95,6 @@ export class OgmiosConnection {
     return this.#ended.signal;
   }
 
-  /** Requests that have no answer yet. */
-  get pending(): number {
-    return this.#pending.size;
-  }
-
   /** The result of a request. Throws `OgmiosError`; a `ServerError` if the server answers with an error. */
   async request(method: string, params?: Params, signal?: AbortSignal): Promise<Json> {
     const { result } = await this.send(method, params, { ms: this.answerMs, signal });
@@ -112,6 +109,11 @@ export class OgmiosConnection {
   ): Promise<Answer> {
     if (this.#failure) return Promise.reject(this.#failure);
     if (signal?.aborted) return Promise.reject(this.#aborted());
+    if (this.#pending.size >= MAX_PENDING) {
+      return Promise.reject(
+        ogmiosError("unreachable", `${MAX_PENDING} requests wait for Ogmios at ${this.where}; try again later.`),
+      );
+    }
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       const late = () =>

@@ -182,6 +182,16 @@ describe("queries", () => {
   });
 });
 
+it("requests that wait for a server are bounded", async () => {
+  serve(paid());
+  await port.check();
+  served.alter = ({ method }) => method === "findIntersection" ? "nothing" : undefined;
+  const tips = Array.from({ length: 501 }, () => port.tip());
+  expect(await tips.at(-1)).toMatchObject(unreachable(/500 requests wait for Ogmios/));
+  port.close();
+  expect((await Promise.all(tips)).every(({ ok }) => !ok)).toBe(true);
+});
+
 it("a query whose answer is larger than a message may be is unsupported, and is not sent again at once", async () => {
   serve(paid());
   let sent = 0;
