@@ -44,18 +44,20 @@ export function utxoJson({ ref, output }: Utxo): { [name: string]: Json } {
 export function readOutput(json: Json | undefined): Output {
   const output = objectOf(json, "the output");
   if (typeof output.address !== "string") throw new OgmiosFormError("the output has no address");
-  const fields = new Map<Encodable, Encodable>([
-    [0, fromHex(readAddressJson(output.address))],
-    [1, encodeValue(readAnyValue(output.value))],
-  ]);
+  const address = fromHex(readAddressJson(output.address));
+  const value = encodeValue(readAnyValue(output.value));
   const datumHash = output.datumHash ?? output.datum_hash;
+  const hash = isGiven(datumHash) ? bytesOf(datumHash, "datumHash") : undefined;
+  // the short form of older eras where it says all, as wallets write it
+  if (!isGiven(output.datum) && !isGiven(output.script)) {
+    return decodeOutput(decode(encode(hash ? [address, value, hash] : [address, value])));
+  }
+  const fields = new Map<Encodable, Encodable>([[0, address], [1, value]]);
   if (isGiven(output.datum)) {
     const datum = bytesOf(output.datum, "datum");
     decodeAll(datum);
     fields.set(2, [1, new Tagged(24, datum)]);
-  } else if (isGiven(datumHash)) {
-    fields.set(2, [0, bytesOf(datumHash, "datumHash")]);
-  }
+  } else if (hash) fields.set(2, [0, hash]);
   if (isGiven(output.script)) fields.set(3, new Tagged(24, readScript(output.script)));
   return decodeOutput(decode(encode(fields)));
 }
