@@ -141,7 +141,8 @@ function pointOf(headers: Headers): Point {
   const hash = headers.get("etag")?.replaceAll('"', "");
   const slot = headers.get("x-most-recent-checkpoint");
   if (slot === null) throw new OgmiosFormError("it states no checkpoint");
-  if (hash === undefined) return origin;
+  if (hash === undefined && slot === "0") return origin;
+  if (hash === undefined) throw new OgmiosFormError("it states no block hash (ETag): a newer Kupo is needed");
   return {
     slot: countOf(/^\d{1,15}$/.test(slot) ? Number(slot) : null, "the checkpoint"),
     hash: hexOf(hash, "the tag", 32),

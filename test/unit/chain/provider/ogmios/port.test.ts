@@ -510,6 +510,7 @@ describe("Kupo", () => {
     ["refuses the address", (state) => state.status = 400, /status 400/],
     ["gives no list", (state) => state.matches = () => ({}), /the matches is not a list/],
     ["gives a match that is spent", (state) => state.matches = () => [{ spent_at: {} }], /a match is spent/],
+    ["states a slot alone", (state) => state.point = { slot: 3, hash: "" }, /states no block hash/],
     ["states an odd block", (state) => state.point = { slot: 3, hash: "ab" }, /the tag is not 64 hexadecimal digits/],
   ])("%s: there is no answer", async (_what, change, message) => {
     const chain = paid();
