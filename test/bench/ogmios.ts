@@ -32,7 +32,7 @@ const FULL = 100;
 const TRANSACTIONS = 50;
 const EMPTY = 20_000;
 const REQUESTS = 300;
-const IDLE_BLOCKS = 500;
+const IDLE_BLOCKS = 200;
 
 /** Prints the tables. */
 export async function benchOgmios(): Promise<void> {
@@ -52,12 +52,17 @@ export async function benchOgmios(): Promise<void> {
   await devnet.faucet.pay(base, 5_000_000n);
   await devnet.makeBlock();
   const full = devnet.tip();
+  /** Memory, and the least CPU time a block of some runs: other programs only add to it. */
   const idle = async () => {
     const { rss } = process.memoryUsage();
-    const before = process.cpuUsage();
-    for (let i = 0; i < IDLE_BLOCKS; i++) await devnet.makeBlock();
-    const { user, system } = process.cpuUsage(before);
-    return { rss, ms: (user + system) / 1_000 / IDLE_BLOCKS };
+    const times: number[] = [];
+    for (let run = 0; run < 5; run++) {
+      const before = process.cpuUsage();
+      for (let i = 0; i < IDLE_BLOCKS; i++) await devnet.makeBlock();
+      const { user, system } = process.cpuUsage(before);
+      times.push((user + system) / 1_000 / IDLE_BLOCKS);
+    }
+    return { rss, ms: Math.min(...times) };
   };
   await idle();
   const without = await idle();
