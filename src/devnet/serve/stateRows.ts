@@ -19,6 +19,9 @@ import type { RowVersion, SnapshotCache } from "#src/devnet/ledger/snapshotCache
 import { type LedgerState, type MutableLedgerState, newState } from "#src/ledger/state.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
+/** The index of an output has 16 bits; clients may name any, and that of a column has 32. */
+const MAX_INDEX = 65_535;
+
 /** The ledger state after one block. */
 export interface StateView {
   /** The block; `originTip` before the first one. */
@@ -117,10 +120,11 @@ export class StateRows implements StateView {
 
   async utxosByRef(refs: readonly OutRef[]): Promise<Utxo[]> {
     const { sql } = this;
+    const possible = refs.filter(({ index }) => index <= MAX_INDEX);
     const rows = await sql<OutputRow[]>`
       select tx_hash, index, cbor from devnet_utxo where ${this.#unspent()} and (tx_hash, index) in (
-        select * from unnest(${sql.array(refs.map(({ txHash }) => txHash))}::text[],
-          ${sql.array(refs.map(({ index }) => index))}::int[]))`;
+        select * from unnest(${sql.array(possible.map(({ txHash }) => txHash))}::text[],
+          ${sql.array(possible.map(({ index }) => index))}::int[]))`;
     return rows.map(utxoOf);
   }
 

@@ -327,7 +327,7 @@ describe("the mempool", () => {
     }
   });
 
-  test("is walked once, and acquired anew only when it has changed", async () => {
+  test("is walked once, and acquired again only when it has changed", async () => {
     await block();
     await client.ask("acquireMempool");
     expect(await client.ask("nextTransaction")).toMatchObject({ result: { transaction: null } });

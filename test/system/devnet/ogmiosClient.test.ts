@@ -98,7 +98,7 @@ describe("the client", () => {
     await client.shutdown();
   });
 
-  test("begins at the tip without points, follows rollbacks, and is told of unknown points", async () => {
+  test("begins at the tip without points, follows rollbacks, and learns of unknown points", async () => {
     const steps: unknown[] = [];
     const client = await createChainSynchronizationClient(await context(), {
       rollForward: async ({ block }, requestNext) => {

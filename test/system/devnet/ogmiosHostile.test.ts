@@ -3,6 +3,8 @@ import { once } from "node:events";
 import net from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { isObject, type Json, toJson } from "#src/base/json.ts";
+import { poolId } from "#src/cardano/poolId.ts";
 import { OgmiosClient, request } from "../../support/ogmios/ogmiosClient.ts";
 import { OgmiosDevnet } from "../../support/ogmios/ogmiosDevnet.ts";
 import { until } from "../../support/base/until.ts";
@@ -147,6 +149,65 @@ describe("a client", () => {
     await world.chain.block(0);
     await expectServed();
   });
+});
+
+describe("parameters of any form", () => {
+  const hash = "ab".repeat(32);
+  /** Parameters of each method that has some. */
+  const PARAMS: Readonly<Record<string, Json>> = {
+    findIntersection: { points: [{ slot: 1, id: hash }, "origin"] },
+    acquireLedgerState: { point: { slot: 1, id: hash } },
+    nextTransaction: { fields: "all" },
+    hasTransaction: { id: hash },
+    submitTransaction: { transaction: { cbor: "84a0a0f5f6" } },
+    evaluateTransaction: {
+      transaction: { cbor: "84a0a0f5f6" },
+      additionalUtxo: [{
+        transaction: { id: hash },
+        index: 0,
+        address: "addr_test1vr686uwydwt6vg4az7fr6w9ufw443uyhvs68hvzhllngksq3uw3e3",
+        value: { ada: { lovelace: 1 }, ["cd".repeat(28)]: { "": 1 } },
+        datumHash: hash,
+        script: { language: "native", json: { clause: "all", from: [{ clause: "after", slot: 1 }] } },
+      }],
+    },
+    "queryNetwork/genesisConfiguration": { era: "shelley" },
+    "queryLedgerState/utxo": { outputReferences: [{ transaction: { id: hash }, index: 0 }], addresses: [] },
+    "queryLedgerState/rewardAccountSummaries": { keys: ["cd".repeat(28)], scripts: [] },
+    "queryLedgerState/projectedRewards": { stake: [{ ada: { lovelace: 1 } }], keys: ["cd".repeat(28)], scripts: [] },
+    "queryLedgerState/stakePools": { stakePools: [{ id: poolId("cd".repeat(28)) }], includeStake: true },
+    "queryLedgerState/delegateRepresentatives": { keys: ["cd".repeat(28)], scripts: [] },
+    "queryLedgerState/governanceProposals": { proposals: [{ transaction: { id: hash }, index: 0 }] },
+  };
+  const ODD: readonly Json[] = [
+    ...[null, true, -1, 0.5, 1e300, 2 ** 31, 2 ** 53, 2n ** 64n, -(2n ** 70n), "", "0", "zz", "ab".repeat(40)],
+    ...["\u0000", "addr1", "stake_test1", [], {}, [[]], { id: 1 }, { __proto__: null }, { ada: {} }, { slot: 0 }],
+  ];
+
+  /** The value with an odd one at one of its places; undefined where there is none left. */
+  function altered(value: Json, place: { left: number }, odd: Json): Json {
+    if (place.left-- === 0) return odd;
+    if (Array.isArray(value)) return value.map((one) => altered(one, place, odd));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, altered(one, place, odd)]));
+  }
+
+  test.each(Object.entries(PARAMS))("of %s are answered, and are no fault of the server", async (method, params) => {
+    const client = await world.open();
+    const faults: string[] = [];
+    for (let place = 0;; place++) {
+      const left = { left: place };
+      altered(params, left, null);
+      if (left.left >= 0) break;
+      for (const odd of ODD) {
+        const sent = altered(params, { left: place }, odd);
+        const { error } = await client.ask(method, sent);
+        if ((error as { code?: number } | undefined)?.code === -32603) faults.push(toJson(sent));
+      }
+    }
+    expect(faults).toEqual([]);
+    await client.close();
+  }, 60_000);
 });
 
 describe("the server", () => {

@@ -35,11 +35,11 @@ export function ledgerStateQueries(devnet: QueriedDevnet, states: Pick<AcquiredS
   };
 
   const query = async (ask: LedgerQuery): Promise<Answer> => {
-    if (held) return await asked(held, ask);
+    if (held) return await answerOf(held, ask);
     const acquired = await states.acquire("tip");
     if (!acquired.ok) return expired(reasonOf(acquired.error));
     try {
-      return await asked(acquired.value, ask);
+      return await answerOf(acquired.value, ask);
     } finally {
       acquired.value.release();
     }
@@ -70,7 +70,7 @@ export function ledgerStateQueries(devnet: QueriedDevnet, states: Pick<AcquiredS
   };
 }
 
-async function asked(state: AcquiredState, ask: LedgerQuery): Promise<Answer> {
+async function answerOf(state: AcquiredState, ask: LedgerQuery): Promise<Answer> {
   try {
     return await ask(state);
   } catch (error) {
