@@ -1,6 +1,5 @@
 /** The form of Kupo's answers: headers that say of which block they are, and 304 for a client that holds the newest. */
 import type { Context } from "hono";
-import type { Log } from "#src/base/log.ts";
 import { toJson } from "#src/base/json.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
@@ -15,7 +14,6 @@ export interface KupoParts {
   readonly store: Pick<Store, "sql">;
   /** Runs the work of a large answer. */
   readonly reading: Reading;
-  readonly log: Log;
   /** Hash that stands for the block of the genesis, and the hashes of its outputs. */
   readonly genesisHash: () => string;
   readonly genesisTransactions: () => readonly string[];

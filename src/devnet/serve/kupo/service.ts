@@ -39,7 +39,7 @@ const PREFIXES = ["", "/v1"];
 
 /** The app of a devnet; `hosts` are further names under which it is called. */
 export function kupoApp({ devnet, store, log }: KupoService, hosts: readonly string[] = []): OpenAPIHono {
-  const parts: KupoParts = { devnet, store, log, reading: readings(store), ...genesisParts(devnet) };
+  const parts: KupoParts = { devnet, store, reading: readings(store), ...genesisParts(devnet) };
   const app = serviceApp("kupo", log, kupoRefusals, singleSlashes);
   app.use(allowPages);
   app.use(guardHosts(hosts));

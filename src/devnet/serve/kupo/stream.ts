@@ -10,6 +10,9 @@ const WHOLE = 262_144;
 /** Milliseconds that a client may take for a part: what makes the answer holds a connection to the database. */
 const STALLED_MS = 30_000;
 
+/** Milliseconds that a whole answer may take. */
+const LONGEST_MS = 600_000;
+
 /** Sends a part of the answer; resolves once there is room for more. */
 export type Emit = (part: string) => Promise<void>;
 
@@ -19,16 +22,18 @@ export type Emit = (part: string) => Promise<void>;
  */
 export function bodyOf(
   produce: (emit: Emit) => Promise<void>,
-  stalledMs = STALLED_MS,
+  { stalledMs = STALLED_MS, longestMs = LONGEST_MS } = {},
 ): Promise<string | ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
+  const until = performance.now() + longestMs;
   const parts: string[] = [];
   let size = 0;
   return new Promise((resolve, reject) => {
     let writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
     const flush = async (to: WritableStreamDefaultWriter<Uint8Array>) => {
-      const ready = await inTime(to.ready.then(() => true), stalledMs);
-      if (ready === undefined) throw new Error("the client does not read its answer");
+      const left = until - performance.now();
+      const ready = left > 0 && await inTime(to.ready.then(() => true), Math.min(stalledMs, left));
+      if (!ready) throw new Error("the client does not read its answer in time");
       // its failure is that of the next `ready`
       to.write(encoder.encode(parts.splice(0).join(""))).catch(() => {});
     };

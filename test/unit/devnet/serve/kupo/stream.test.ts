@@ -70,9 +70,16 @@ function endless(): { produce: (emit: Emit) => Promise<void>; ended: Promise<unk
 
 test("a client that stops reading ends what makes the answer", async () => {
   const { produce, ended } = endless();
-  const body = await bodyOf(produce, 50) as ReadableStream<Uint8Array>;
+  const body = await bodyOf(produce, { stalledMs: 50 }) as ReadableStream<Uint8Array>;
   expect(await ended).toMatchObject({ message: expect.stringContaining("does not read") });
   await expect(textOf(body)).rejects.toThrow("does not read");
+});
+
+test("a client that reads too slowly in all ends what makes the answer", async () => {
+  const { produce, ended } = endless();
+  const body = await bodyOf(produce, { longestMs: 50 }) as ReadableStream<Uint8Array>;
+  await expect(textOf(body)).rejects.toThrow("in time");
+  expect(await ended).toBeInstanceOf(Error);
 });
 
 test("a client that leaves ends what makes the answer", async () => {
