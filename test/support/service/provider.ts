@@ -91,9 +91,11 @@ export async function startBehind(
     ? await yaciOf(far, devnet.places.get("Blockfrost API of the devnet")!, devnet.devnet)
     : undefined;
   const connection = provider === "yaci" ? yaci?.env : connectionTo(devnet, provider, path);
+  // the wallets of signing services are paid by the devnet's faucet; the admin host of a Yaci has it
+  const faucet = env.ARBOR_SIGNER_SEED && provider !== "yaci" ? { ARBOR_TOPUP_URL: devnet.devnet } : {};
   const arbor = await Arbor.start({
     infra,
-    env: { ...env, ARBOR_PROVIDER: provider, ...connection, ...(mainnet ? { ARBOR_MAINNET: "true" } : {}) },
+    env: { ...env, ...faucet, ARBOR_PROVIDER: provider, ...connection, ...(mainnet ? { ARBOR_MAINNET: "true" } : {}) },
   });
   return {
     arbor,

@@ -30,6 +30,8 @@ export const scenarioProvider: Provider = chosenProvider ?? "devnet";
 
 /** Whether the run's provider answers for the mempool and ranks pools; what needs that is skipped where it does not. */
 export const ANSWERS_ALL = !SERVICES.includes(scenarioProvider);
+/** Whether it says when a pool retires: Ogmios lists a pool until it has. */
+export const ANSWERS_RETIREMENTS = scenarioProvider !== "ogmios";
 /** Whether it answers for pools: all but a Yaci Store do. */
 export const ANSWERS_POOLS = scenarioProvider !== "yaci";
 
