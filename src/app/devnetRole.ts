@@ -88,7 +88,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   }
   const configuration = files.find(({ path }) => path.endsWith("config.json"));
   if (configuration) listening.push({ name: "its genesis files", at: path.dirname(configuration.path) });
-  places = { ...places, ...await startLibraryServices(context, devnet), ...await serveAsNode(context, devnet) };
+  places = { ...places, ...await startLibraryServices(context, devnet, app), ...await serveAsNode(context, devnet) };
 }
 
 /** URL of the pools' metadata for their registrations; none where the port is only chosen at the start. */
