@@ -277,3 +277,28 @@ test("the calls of Lucid, Blaze, pycardano and client-lib", async () => {
     expect([url, parseJson(await response.text())]).toEqual([url, answer]);
   }
 });
+
+test("patterns of each form, as the only one, have the matches that the oracle has for them", async () => {
+  const labels = [...new Set(oracle.txs.flatMap(({ metadata }) => metadata.map(([label]) => `{${label}}`)))];
+  expect(labels.length).toBeGreaterThan(2);
+  await api.change("DELETE", "/patterns/*");
+  for (const text of [...Object.values(patterns()).flatMap((texts) => texts.slice(0, 2)), ...labels]) {
+    const put = `/patterns/${encodeURIComponent(text)}`;
+    await api.change("DELETE", "/matches/*");
+    await api.change("PUT", put, { rollback_to: { slot_no: 0 } });
+    expect(await api.get("/matches"), text).toEqual(expected(text).map((one) => matchOf(oracle, one)));
+    expect(expected(text).length, text).toBeGreaterThan(0);
+    expect(await api.change("DELETE", put)).toEqual({ deleted: 1 });
+  }
+  // two at once, of which one outlasts the other
+  const [label = "", asset = ""] = [labels[0], patterns().asset![0]];
+  await api.change("DELETE", "/matches/*");
+  await api.change("PUT", "/patterns", { patterns: [label, asset], rollback_to: { slot_no: 0 } });
+  const both = newestFirst(oracle).filter((one) =>
+    [label, asset].some((text) => oracleMatches(parsePattern(text)!, one))
+  );
+  expect(await api.get("/matches")).toEqual(both.map((one) => matchOf(oracle, one)));
+  expect(await api.change("DELETE", `/patterns/${encodeURIComponent(label)}`)).toEqual({ deleted: 1 });
+  expect(await api.refused("DELETE", `/matches/${asset.slice(0, 56)}.*`)).toEqual([400, expect.any(String)]);
+  expect(await api.get("/matches")).toEqual(both.map((one) => matchOf(oracle, one)));
+}, 60_000);
