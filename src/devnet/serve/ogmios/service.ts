@@ -102,7 +102,7 @@ export function ogmiosService(settings: OgmiosServiceSettings): OgmiosService {
     });
   };
 
-  /** Ends all connections: first each is told why. */
+  /** Ends all connections, each with the reason. */
   const endAll = async () => {
     for (const connection of connections) connection.lose();
     for (let waited = 0; connections.size > 0 && waited < CLOSE_MS; waited += 10) await sleep(10);
