@@ -88,6 +88,8 @@ describe("@utxorpc/sdk 0.7", () => {
     const [paymentPart, delegationPart] = [bytes(payment.slice(1)), bytes(stake.slice(1))];
     const searches = [
       [client.searchUtxosByAddress(bytes(address)), at],
+      // Mesh sends the text of the bytes
+      [client.searchUtxosByAddress(new TextEncoder().encode(address)), at],
       [client.searchUtxosByPaymentPart(paymentPart), paysTo],
       [client.searchUtxosByDelegationPart(delegationPart), delegatesTo],
       [client.searchUtxosByAsset(policy, name), has],

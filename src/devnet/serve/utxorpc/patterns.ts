@@ -5,7 +5,7 @@
  * sends it like that.
  */
 import type { cardano, query, watch } from "@utxorpc/spec/lib/index.mjs";
-import { toHex } from "#src/base/bytes.ts";
+import { fromUtf8, isHex, toHex } from "#src/base/bytes.ts";
 import type { Certificate, Delegation, DRep } from "#src/cardano/certificates.ts";
 import type { Output } from "#src/cardano/output.ts";
 import { type Assets, nameOf, policyOf } from "#src/cardano/value.ts";
@@ -100,10 +100,20 @@ function addressParts({ exactAddress, paymentPart, delegationPart }: cardano.Add
   const part = (bytes: Uint8Array, what: string) =>
     bytes.length === 0 ? undefined : hexOf(bytes, HASH_BYTES, `The ${what} of an address`);
   return {
-    exact: exactAddress.length === 0 ? undefined : toHex(exactAddress),
+    exact: exactAddress.length === 0 ? undefined : hexInText(exactAddress) ?? toHex(exactAddress),
     payment: part(paymentPart, "payment part"),
     delegation: part(delegationPart, "delegation part"),
   };
+}
+
+/**
+ * The hexadecimal that bytes are the text of: Mesh 1.8 sends addresses like that. No address is as long as this text of one and
+ * begins with such a byte.
+ */
+function hexInText(bytes: Uint8Array): string | undefined {
+  if (bytes.length < 2 * (HASH_BYTES + 1)) return undefined;
+  const text = fromUtf8(bytes)?.toLowerCase();
+  return text !== undefined && isHex(text) ? text : undefined;
 }
 
 /** An asset in hexadecimal: its unit, or its policy or its name alone; all undefined where the pattern does not say. */
