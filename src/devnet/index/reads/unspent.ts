@@ -64,16 +64,33 @@ export async function searchUnspent(
   const later = after
     ? sql`(u.created_height, u.tx_hash, u.index) > (${after.height}::bigint, ${after.txHash}, ${after.index}::int)`
     : sql`true`;
+  // `offset 0`: a filter that chooses few outputs is looked up first, whatever the limit; else all are passed over in their order
+  const first = narrows(filter) ? sql`offset 0` : sql``;
   return unspentOf(
     await sql<UnspentRow[]>`
       select * from ${tipColumns(sql)} left join (
         select u.*, b.slot, b.hash from (
-          select u.tx_hash, u.index, u.cbor, u.created_height from devnet_utxo u
-          where u.spent_height is null and ${later} and ${condition(sql, filter)}
+          select * from (
+            select u.tx_hash, u.index, u.cbor, u.created_height from devnet_utxo u
+            where u.spent_height is null and ${later} and ${condition(sql, filter)} ${first}) u
           order by u.created_height, u.tx_hash, u.index limit ${limit}) u
         left join devnet_block b on b.height = u.created_height) found on true
       order by created_height, tx_hash, index`,
   );
+}
+
+/** Whether a filter chooses few of many outputs, by an index. */
+function narrows(filter: UnspentFilter): boolean {
+  switch (filter.by) {
+    case "all":
+      return filter.of.some(narrows);
+    case "any":
+      return filter.of.every(narrows);
+    case "not":
+      return false;
+    default:
+      return true;
+  }
 }
 
 /** Condition on the rows of `devnet_utxo u`. */
