@@ -1,5 +1,6 @@
 /** pycardano on the devnet, with its contexts for Blockfrost, for Ogmios, and for Ogmios with Kupo. */
 import { inject } from "vitest";
+import type { LibraryWorld } from "./library.ts";
 import { describeLibrary } from "./libraryScenarios.ts";
 
 const cwd = inject("libraries").pycardano;
@@ -12,16 +13,22 @@ describeLibrary({
   settings: ({ api }) => ({ url: `${api}/v0` }),
 });
 
+/** The package `ogmios`, which pycardano uses, takes epoch 0 for an answer that it cannot read. */
+const afterFirstEpoch = async (world: LibraryWorld, settings: Record<string, unknown>) => {
+  await world.enterEpochs(1);
+  return settings;
+};
+
 describeLibrary({
   name: "pycardano with Ogmios",
   command,
-  settings: ({ ogmios }) => ({ ogmios }),
+  settings: (world) => afterFirstEpoch(world, { ogmios: world.ogmios }),
   lacks: ["holder of an asset", "transaction"],
 });
 
 describeLibrary({
   name: "pycardano with Ogmios and Kupo",
   command,
-  settings: ({ ogmios, kupo }) => ({ ogmios, kupo }),
+  settings: (world) => afterFirstEpoch(world, { ogmios: world.ogmios, kupo: world.kupo }),
   lacks: ["holder of an asset", "transaction"],
 });
