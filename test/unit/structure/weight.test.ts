@@ -8,6 +8,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const LIGHT = [
   "machines/token.ts",
   "machines/transaction.ts",
+  "src/csmt/verify.ts",
   "src/forestry/trie.ts",
   "src/forestry/verify.ts",
   "src/cardano/address.ts",
