@@ -1,4 +1,7 @@
-/** A tree that is loaded row by row, as its operations need them. */
+/**
+ * A tree that is loaded row by row, as its operations need them. A row that is missing, cannot be read or is not the one that
+ * the tree had is a `RangeError`.
+ */
 import { equalBytes } from "#src/base/bytes.ts";
 import { Branch, type Node, rootOf, Stub } from "#src/csmt/node.ts";
 import { readRow, readTop, rowOf, rowsOf, stubOn } from "#src/csmt/rows.ts";
@@ -18,12 +21,6 @@ export interface ChangedRows {
   readonly written: ReadonlyMap<string, Uint8Array>;
   readonly deleted: readonly string[];
 }
-
-/** Half-bytes of a key whose rows are read at once, before it is known which there are: those of some million outputs. */
-const AHEAD = 7;
-
-/** Keys whose rows are read so, at most. */
-const MOST_AHEAD = 1_000;
 
 export class LoadedTree {
   readonly #rows = new Map<string, Uint8Array>();
@@ -74,14 +71,13 @@ export class LoadedTree {
     }
   }
 
-  /** Adds rows to what is loaded. */
+  /** Adds rows to what is loaded; those that are not below what is loaded have no effect. */
   add(rows: ReadonlyMap<string, Uint8Array>): void {
     if (this.#top) this.#top = this.#grow(this.#top, rows);
   }
 
   /** Loads what is on the paths of keys. */
   async #loadPaths(keys: readonly Uint8Array[]): Promise<void> {
-    if (keys.length <= MOST_AHEAD) await this.#loadAhead(keys);
     for (;;) {
       const missing = new Set(keys.flatMap((key) => {
         const stub = stubOn(this.#top, key);
@@ -90,18 +86,6 @@ export class LoadedTree {
       if (missing.size === 0) return;
       await this.#load([...missing]);
     }
-  }
-
-  async #loadAhead(keys: readonly Uint8Array[]): Promise<void> {
-    const names = new Set<string>();
-    for (const key of keys) {
-      const stub = stubOn(this.#top, key);
-      if (!stub) continue;
-      const name = rowOf({ path: key, end: 4 * AHEAD });
-      for (let { length } = rowOf(stub); length <= AHEAD; length++) names.add(name.slice(0, length));
-      names.add(rowOf(stub));
-    }
-    if (names.size > 0) await this.#load([...names]);
   }
 
   async #load(names: readonly string[]): Promise<void> {
@@ -117,8 +101,12 @@ export class LoadedTree {
       const name = rowOf(node);
       const bytes = rows.get(name);
       if (!bytes) return node;
+      const branch = readRow(name, bytes);
+      if (branch.end !== node.end || !equalBytes(branch.value, node.value)) {
+        throw new RangeError(`the row ${name} is of another tree`);
+      }
       this.#rows.set(name, bytes);
-      return this.#grow(readRow(name, bytes), rows);
+      return this.#grow(branch, rows);
     }
     if (!(node instanceof Branch)) return node;
     const left = this.#grow(node.left, rows);

@@ -43,6 +43,19 @@ export function rowOf({ path, end }: Pick<Node, "path" | "end">): string {
   return toHex(path.subarray(0, (end >> 3) + 1)).slice(0, Math.floor(end / LEVELS));
 }
 
+/** Half-bytes of keys with which rows are named in a tree of some ten million elements with keys that are far apart. */
+const AHEAD = 7;
+
+/** Names of the rows that there may be on the paths of keys, to be read at once. */
+export function rowsAhead(keys: readonly Uint8Array[]): string[] {
+  const names = new Set<string>();
+  for (const path of keys) {
+    const name = rowOf({ path, end: LEVELS * AHEAD });
+    for (let length = 0; length <= name.length; length++) names.add(name.slice(0, length));
+  }
+  return [...names];
+}
+
 /** The top of a tree, as bytes; empty for the empty tree. */
 export function topBytes(top: Node | undefined): Uint8Array {
   if (!top) return new Uint8Array();
@@ -132,6 +145,7 @@ class RowReader {
   }
 
   #take(length: number): Uint8Array {
+    if (length < 0 || this.#at + length > this.bytes.length) throw new RangeError("a row that ends too early");
     return this.bytes.subarray(this.#at, this.#at += length);
   }
 }

@@ -339,6 +339,7 @@ export class DevnetRunner {
       pastHorizon: options.pastHorizon ?? false,
       mempoolBytes: options.mempoolBytes ?? 4_000_000,
       index: options.index ?? true,
+      utxoRoot: options.utxoRoot ?? true,
       slot: () => slotAt(slots, this.#clock.now()),
       now: () => this.#clock.now(),
       mining: this.mining,

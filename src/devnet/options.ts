@@ -24,6 +24,8 @@ export interface DevnetOptions extends Partial<GenesisOptions> {
   readonly pastHorizon?: boolean;
   /** Whether the index of the chain (`devnet_index_*`) is kept. True by default. */
   readonly index?: boolean;
+  /** Whether the tree over the unspent outputs (`devnet_utxo_tree`) and its roots are kept. True by default. */
+  readonly utxoRoot?: boolean;
   /** Reference scripts to publish at addresses, unless they are there already. */
   readonly publish?: readonly ReferenceScript[];
   /** Milliseconds until the lease of a killed devnet expires; 4,000 by default. */

@@ -27,6 +27,7 @@ import { readTip } from "#src/devnet/blocks/rows.ts";
 import { DepartureLog } from "#src/devnet/blocks/departureLog.ts";
 import { readDepartures, writeDepartures } from "#src/devnet/blocks/departureRows.ts";
 import type { Departure } from "#src/devnet/blocks/departures.ts";
+import { appendToTree, completeDevnetTree, restoreTree, undoTree } from "#src/devnet/blocks/utxoTree.ts";
 import { appendBlocks, deleteMempool, insertMempool, turnBack, undoBlocks } from "#src/devnet/blocks/writes.ts";
 import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
 import { indexBlocks } from "#src/devnet/index/write.ts";
@@ -59,6 +60,8 @@ interface ChainSettings extends AdmissionSettings {
   readonly epoch: number;
   /** Whether blocks are added to the index of the chain. */
   readonly index: boolean;
+  /** Whether the tree over the unspent outputs is kept. */
+  readonly utxoRoot: boolean;
   /** The time, in milliseconds since 1970. */
   readonly now: () => number;
   readonly mining: MiningControl;
@@ -106,6 +109,7 @@ export class DevnetChain {
   /** Opens the chain from its rows. First builds the index again, unless it is off or ends at the chain's tip. */
   static async open(settings: ChainSettings): Promise<DevnetChain> {
     if (settings.index) await completeIndex(settings);
+    if (settings.utxoRoot) await completeDevnetTree(settings);
     const departures = await readDepartures(settings.store.sql);
     const { memory, waiting } = await ChainMemory.read(settings.store, settings);
     const chain = new DevnetChain(settings, memory, departures);
@@ -231,7 +235,7 @@ export class DevnetChain {
 
   /** Runs within an operation. Blocks with transactions are the last of their database transaction. */
   async #append(plan: BlockPlan, empty = false): Promise<readonly Tip[]> {
-    const { genesis, index, slot } = this.settings;
+    const { genesis, index, utxoRoot, slot } = this.settings;
     const memory = this.#memory;
     const drop = (dropped: readonly DroppedTransaction[]) =>
       this.#departures.drop(dropped, "It was no longer valid when a block was made");
@@ -240,11 +244,12 @@ export class DevnetChain {
     const tip = tips.at(-1);
     if (tip === undefined) return [];
     const k = genesis.network.securityParameter;
-    const [, floor] = await this.#write((sql) =>
+    const [, floor, , hasTree] = await this.#write((sql) =>
       together([
         planLookups(sql),
         appendBlocks(sql, blocks, { leaving, slotsAhead, k }),
         index && indexBlocks(sql, indexed),
+        !utxoRoot || appendToTree(sql, memory.tip, blocks),
       ])
     );
     memory.apply(blocks);
@@ -257,6 +262,7 @@ export class DevnetChain {
       const waiting = [...memory.mempool.entries()].filter(({ transaction }) => !included.has(transaction.hash));
       await this.#refill(waiting, "It was no longer valid after a block");
     }
+    if (!hasTree) await completeDevnetTree(this.settings);
     this.#stale = false;
     return tips;
   }
@@ -277,7 +283,7 @@ export class DevnetChain {
       }
       const held: SubmittedTransaction[] = [...this.#memory.mempool.entries()];
       const waiting = emptied ? [] : held;
-      const { undone, returned, removed, tip, slotsAhead, fork } = await this.#write(async (sql) => {
+      const { undone, returned, removed, tip, slotsAhead, fork, hasTree } = await this.#write(async (sql) => {
         if (emptied) await deleteMempool(sql, held.map(({ transaction: { hash } }) => hash));
         const undone = await undoBlocks(sql, height, this.settings.index);
         const removed = undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions);
@@ -290,9 +296,11 @@ export class DevnetChain {
         }));
         await insertMempool(sql, returned);
         const tip = await readTip(sql);
+        const hasTree = !this.settings.utxoRoot || await undoTree(sql, this.#memory.tip, tip, undone);
         const slotsAhead = this.#memory.aheadAt(tip);
-        return { undone, returned, removed, tip, slotsAhead, fork: await turnBack(sql, slotsAhead) };
+        return { undone, returned, removed, tip, slotsAhead, fork: await turnBack(sql, slotsAhead), hasTree };
       });
+      if (!hasTree) await completeDevnetTree(this.settings);
       const why = emptied ? "The devnet was reset" : "A rollback undid its block and dropped it";
       if (drop) this.#departures.withdraw(removed, why);
       if (emptied) this.#departures.withdraw(held.map(({ transaction }) => transaction), why);
@@ -324,14 +332,15 @@ export class DevnetChain {
         const done = await restoreSnapshot(sql, name, this.settings.index);
         if (!done.ok) return done;
         const { tip, clock } = done.value;
+        const hasTree = !this.settings.utxoRoot || await restoreTree(sql, this.#memory.tip, tip, done.value);
         const slotsAhead = clock?.slotsAhead ?? this.#memory.aheadAt(tip);
-        return ok({ ...done.value, slotsAhead, fork: await turnBack(sql, slotsAhead) });
+        return ok({ ...done.value, slotsAhead, fork: await turnBack(sql, slotsAhead), hasTree });
       });
       if (!restored.ok) {
         this.#stale = false;
         return restored;
       }
-      const { undone, appended, tip, mempool, clock, slotsAhead, fork } = restored.value;
+      const { undone, appended, tip, mempool, clock, slotsAhead, fork, hasTree } = restored.value;
       const why = "A snapshot was restored that does not have it";
       this.#departures.withdraw(undone.blocks.flatMap((bytes) => scanBlock(bytes).transactions), why);
       this.#departures.withdraw([...this.#memory.mempool.entries()].map(({ transaction }) => transaction), why);
@@ -340,6 +349,7 @@ export class DevnetChain {
       this.#memory.moveTo({ tip, slotsAhead, fork });
       if (clock) this.settings.mining.set(clock);
       if (this.settings.index && !appended.isIndexed) await completeIndex(this.settings);
+      if (!hasTree) await completeDevnetTree(this.settings);
       const waiting = submittedOf(mempool);
       await this.#refill(waiting, "It was no longer valid after a snapshot was restored");
       this.#stale = false;

@@ -164,8 +164,8 @@ async function spend(sql: Queries, refs: readonly OutRef[], height: number): Pro
 
 /** The result of a rollback. */
 export interface UndoneBlocks {
-  /** Outputs that do not exist any more. */
-  readonly removed: readonly OutRef[];
+  /** Outputs that do not exist any more; whether the newest block had them unspent. */
+  readonly removed: readonly (OutRef & { readonly address: string; readonly unspent: boolean })[];
   /** Outputs that are unspent again. */
   readonly restored: readonly Utxo[];
   /** Changes of other rows that were undone, last first; `before` is the present value. */
@@ -180,9 +180,9 @@ export interface UndoneBlocks {
  */
 export async function undoBlocks(sql: Queries, height: number, index: boolean): Promise<UndoneBlocks> {
   await keepSideBlocks(sql, height, index);
-  const removed = await sql<
-    OutputRow[]
-  >`delete from devnet_utxo where created_height > ${height} returning tx_hash, index`;
+  const removed = await sql<{ tx_hash: string; index: number; address: string; unspent: boolean }[]>`
+    delete from devnet_utxo where created_height > ${height}
+    returning tx_hash, index, address, spent_height is null as unspent`;
   const restored = await sql<OutputRow[]>`
     update devnet_utxo set spent_height = null where spent_height > ${height} returning tx_hash, index, cbor`;
   await sql`delete from devnet_transaction where height > ${height}`;
@@ -196,7 +196,7 @@ export async function undoBlocks(sql: Queries, height: number, index: boolean): 
   const oldest = await inTurns(lastChanges(changes), new EventLoopPacer());
   await storeEntries(sql, oldest, "before");
   return {
-    removed: removed.map((row) => ({ txHash: row.tx_hash, index: row.index })),
+    removed: removed.map(({ tx_hash: txHash, index, address, unspent }) => ({ txHash, index, address, unspent })),
     restored: restored.map(utxoOf),
     changes,
     blocks: rows.flatMap(({ cbor }) => cbor ? [new Uint8Array(cbor)] : []),

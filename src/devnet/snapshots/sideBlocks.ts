@@ -67,7 +67,7 @@ export async function sidePath(sql: Queries, hash: string): Promise<string[]> {
 /** The effect of blocks that were appended again. */
 export interface AppendedBlocks {
   /** Outputs of earlier blocks that they spend. */
-  readonly spent: readonly OutRef[];
+  readonly spent: readonly (OutRef & { readonly address: string })[];
   /** Outputs that they leave. */
   readonly created: readonly Utxo[];
   /** Changes of other rows: the last one of each row. */
@@ -96,9 +96,9 @@ export async function appendSideBlocks(
     insert into devnet_utxo (tx_hash, index, address, cbor, created_height)
     select tx_hash, index, one.address, one.cbor, block.height from devnet_side_output as one join ${appended}`;
   // one spend finds its output by the primary key: a join of all outputs with all spends may be planned badly
-  const spent = await sql<(OutputRow & { created_height: bigint })[]>`
+  const spent = await sql<(OutputRow & { address: string; created_height: bigint })[]>`
     update devnet_utxo as utxo set spent_height = block.height from devnet_side_spend as one join ${appended}
-    where utxo.tx_hash = one.tx_hash and utxo.index = one.index returning utxo.tx_hash, utxo.index, created_height`;
+    where utxo.tx_hash = one.tx_hash and utxo.index = one.index returning utxo.tx_hash, utxo.index, utxo.address, created_height`;
   const created = await sql<OutputRow[]>`
     select tx_hash, index, cbor from devnet_utxo where created_height > ${fork} and spent_height is null`;
   await storeEntries(sql, changes, "after");
@@ -106,7 +106,7 @@ export async function appendSideBlocks(
   await deleteSideBlocks(sql, path);
   return {
     spent: spent.filter((row) => row.created_height <= fork)
-      .map((row) => ({ txHash: row.tx_hash, index: row.index })),
+      .map(({ tx_hash: txHash, index, address }) => ({ txHash, index, address })),
     created: created.map(utxoOf),
     changes,
     isIndexed,

@@ -12,6 +12,7 @@ import { epochOf } from "#src/devnet/ledger/epoch.ts";
 import { genesisOutputs, readGenesis } from "#src/devnet/genesis/genesis.ts";
 import { migrationsOf } from "../infra/migrationsOf.ts";
 import { readLedger } from "./devnetLedger.ts";
+import { checkTree } from "./utxoRoot.ts";
 import { toPlain } from "#src/devnet/ledger/plainJson.ts";
 import { SIDE_INDEX } from "#src/devnet/snapshots/sideIndex.ts";
 import type { LedgerState } from "#src/ledger/state.ts";
@@ -116,6 +117,7 @@ export interface DevnetRows {
 /** Reads the rows and checks the invariants that hold after every commit. */
 export async function checkRows(store: Store): Promise<DevnetRows> {
   const { sql } = store;
+  await checkTree(store);
   const genesis = await readGenesis(sql);
   const { blocks: kept, tip } = await readBlocks(sql, 0, 100_000);
   const blocks = kept.map(({ bytes }) => scanBlock(bytes));
