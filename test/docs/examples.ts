@@ -1,10 +1,14 @@
 /**
  * `deno task api-examples`: records the examples of the signing service, those of the token service that depend on the
- * contract, and those of the devnet's time and governance, from services that this command starts. They are another token's each time;
+ * contract, and those of the devnet's time, governance and root of outputs, from services that this command starts. They
+ * are another token's each time;
  * `test/unit/tokens/http/config.test.ts` has that of `GET /config`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
+import { fromHex } from "#src/base/bytes.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { readOutput } from "#src/cardano/output.ts";
 import { cageScript } from "#src/contract/script.ts";
 import type { Arbor } from "../support/service/arbor.ts";
 import { signerEnv } from "../support/service/signerClient.ts";
@@ -15,6 +19,7 @@ await withService(async (arbor) => {
   await recorded("tokens/http", arbor.tokens, (record) => recordTokens(arbor, record));
   await recorded("signer/http", arbor.signer, (record) => recordSigner(arbor, record));
   await recorded("devnet/serve/admin", arbor.devnet, recordTime);
+  await recorded("devnet/serve/admin", arbor.devnet, recordUtxoRoot);
   await recorded("devnet/serve/admin", arbor.devnet, recordGovernance);
 }, { ...signerEnv("wallet"), ARBOR_DREPS: "1" });
 process.exit(0);
@@ -53,6 +58,24 @@ async function recordTime(record: RecordExample): Promise<void> {
   await record("POST /time/advance", {}, { seconds: 3600 });
   const { slot } = await record("GET /time", {});
   await record("POST /time/next", {}, { slot: slot + 20 });
+}
+
+async function recordUtxoRoot(record: RecordExample): Promise<void> {
+  const { address } = new User();
+  const { txHash: txId } = await record("POST /faucet", {}, { address, lovelace: 1_000_000_000 });
+  const output = { txId, txIx: "0" };
+  const { txOut } = await record("GET /utxo-csmt/await/{txId}/{txIx}", { ...output, timeout: "30" });
+  const ofAddress = readOutput(decode(fromHex(txOut))).address;
+  await record("GET /utxo-root", {});
+  await record("GET /utxo-root/addresses/{address}", { address });
+  await record("GET /utxo-root/addresses/{address}/outputs/{txId}/{index}", { address, txId, index: "0" });
+  await record("GET /utxo-csmt/merkle-roots", {});
+  await record("GET /utxo-csmt/proof/{txId}/{txIx}", output);
+  await record("GET /utxo-csmt/utxos-by-address/{address}", { address: ofAddress });
+  await record("GET /utxo-csmt/ready", {});
+  await record("GET /utxo/root", {});
+  await record("GET /utxo/{txId}/{txIx}", output);
+  await record("GET /utxo/{txId}/{txIx}/proof", output);
 }
 
 async function recordGovernance(record: RecordExample): Promise<void> {

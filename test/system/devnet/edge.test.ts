@@ -350,6 +350,17 @@ test("the OpenAPI document has every path", async () => {
     "/time/next",
     "/time/sync",
     "/tip",
+    "/utxo-csmt/await/{txId}/{txIx}",
+    "/utxo-csmt/merkle-roots",
+    "/utxo-csmt/proof/{txId}/{txIx}",
+    "/utxo-csmt/ready",
+    "/utxo-csmt/utxos-by-address/{address}",
+    "/utxo-root",
+    "/utxo-root/addresses/{address}",
+    "/utxo-root/addresses/{address}/outputs/{txId}/{index}",
+    "/utxo/root",
+    "/utxo/{txId}/{txIx}",
+    "/utxo/{txId}/{txIx}/proof",
     "/utxos/{address}",
   ]);
   expect(toJson(body)).toContain("amount_too_large");

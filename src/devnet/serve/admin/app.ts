@@ -10,9 +10,11 @@ import * as api from "#src/devnet/api/devnet.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { At, ChainPort, Network } from "#src/chain/provider/port.ts";
+import { utxoRootRoutes } from "#src/chain/utxoRoot/routes.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
+import { devnetUtxoRoot } from "#src/devnet/ledger/utxoRootReads.ts";
 import { adminRoutes, type AdminRoutesOptions } from "#src/devnet/serve/admin/admin.ts";
 import { governanceByKeys } from "#src/devnet/serve/admin/governance.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/devnet/serve/admin/ledger.ts";
@@ -36,6 +38,8 @@ export interface DevnetEdgeOptions extends LedgerRoutesOptions {
   /** Adds the health endpoints. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;
+  /** Whether the routes for the root of the unspent outputs are there; they are by default. */
+  readonly utxoRoot?: boolean;
   /** The explorer page and what it reads; absent: off. */
   readonly explorer?: ExplorerOptions | undefined;
   /** Yaci DevKit's admin API; absent: it is off. */
@@ -90,6 +94,9 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
   if (options.explorer) explorer(app, options, options.explorer);
   snapshotRoutes(app, devnet);
   ledgerRoutes(app, options);
+  if (options.utxoRoot ?? true) {
+    utxoRootRoutes(app, { reads: devnetUtxoRoot(options.store), network: devnet.network.id });
+  }
   health(app);
 
   const document = () =>

@@ -1,0 +1,190 @@
+/**
+ * Reads of the tree over all unspent outputs, with proofs. All parts of an answer are read in one transaction, so they are of
+ * one block. A tree that is not at the newest block, or does not agree with the outputs, gives `utxo_root_unavailable`.
+ */
+import { equalBytes, toHex } from "#src/base/bytes.ts";
+import { EventLoopPacer } from "#src/base/eventLoop.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import type { Point, Tip } from "#src/cardano/block.ts";
+import { blake2b256 } from "#src/cardano/hash.ts";
+import type { OutRef, Utxo } from "#src/cardano/output.ts";
+import { readPlace, readRows, treeAt, type TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
+import { foldExclusion, foldInclusion } from "#src/csmt/fold.ts";
+import { addressPrefix, outputKey, PREFIX_BITS } from "#src/csmt/key.ts";
+import type { LoadedTree } from "#src/csmt/loading.ts";
+import { canonicalOutput, outputValue } from "#src/csmt/output.ts";
+import { encodeCompleteness, encodeExclusion, encodeInclusion } from "#src/csmt/proof.ts";
+import { proveCompleteness, proveExclusion, proveInclusion } from "#src/csmt/prove.ts";
+import { rowsAhead } from "#src/csmt/rows.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+/** Where the outputs of a tree are, by their owner. The functions run in a transaction that sees one state. */
+export interface RootSource {
+  readonly store: Pick<Store, "sql">;
+  readonly tables: TreeTables;
+  /** The newest block. */
+  readonly tip: (sql: Queries) => Promise<Tip>;
+  /** The unspent ones of some outputs. */
+  readonly unspent: (sql: Queries, refs: readonly OutRef[]) => Promise<readonly Utxo[]>;
+  /** At most so many unspent outputs at an address (bytes in hexadecimal). */
+  readonly unspentAt: (sql: Queries, address: string, most: number) => Promise<readonly Utxo[]>;
+  /** The roots of blocks of the chain, newest first. */
+  readonly roots: (sql: Queries) => Promise<readonly BlockRoot[]>;
+}
+
+/** The root after a block; null: no output. */
+export interface BlockRoot extends Point {
+  readonly root: Uint8Array | null;
+}
+
+/** An output in the ledger's own encoding. */
+export interface EncodedOutput {
+  readonly ref: OutRef;
+  readonly cbor: Uint8Array;
+}
+
+/** A statement about the set, at one block. */
+export interface Proved<T> {
+  readonly at: BlockRoot;
+  readonly value: T;
+  readonly proof: Uint8Array;
+}
+
+export type RootUnavailable = Failure<"utxo_root_unavailable">;
+
+/** Outputs of an address that one answer has, at most. */
+const MOST_OUTPUTS = 20_000;
+
+type TooManyOutputs = Failure<"too_many_outputs">;
+
+export class UtxoRootReads {
+  constructor(private readonly source: RootSource) {}
+
+  /** The newest block with its root. */
+  root(): Promise<Result<BlockRoot, RootUnavailable>> {
+    return this.#read((_, { at }) => Promise.resolve(at));
+  }
+
+  /** The roots of the newest blocks, newest first. */
+  roots(): Promise<Result<readonly BlockRoot[], RootUnavailable>> {
+    return this.#read((sql) => this.source.roots(sql));
+  }
+
+  /** The slot of the newest block, and that of the block that the tree is at. */
+  async progress(): Promise<{ readonly tip: Tip; readonly ready: boolean }> {
+    return await this.#snapshot(async (sql) => {
+      const tip = await this.source.tip(sql);
+      return { tip, ready: (await readPlace(sql, this.source.tables))?.hash === tip.hash };
+    });
+  }
+
+  /** An output with the proof that it is unspent; undefined if it is not. */
+  output(ref: OutRef): Promise<Result<Proved<EncodedOutput> | undefined, RootUnavailable>> {
+    return this.#read(async (sql, state) => {
+      const [utxo] = await this.source.unspent(sql, [ref]);
+      return utxo && await included(state, utxo);
+    });
+  }
+
+  /** Whether an address has an output of a reference, with the proof. */
+  outputAt(
+    address: string,
+    ref: OutRef,
+  ): Promise<Result<Proved<EncodedOutput | undefined>, RootUnavailable>> {
+    return this.#read(async (sql, state): Promise<Proved<EncodedOutput | undefined>> => {
+      const [utxo] = await this.source.unspent(sql, [ref]);
+      if (utxo?.output.address === address) return await included(state, utxo);
+      const { at, tree } = state;
+      const proof = await tree.run((top) => proveExclusion(top, outputKey(address, ref)));
+      if (proof === undefined || (proof && !isRoot(at, foldExclusion(proof)))) throw damaged();
+      return { at, value: undefined, proof: encodeExclusion(proof) };
+    });
+  }
+
+  /** All outputs of an address, in the order of their references' encodings, with the proof that there are no others. */
+  async address(
+    address: string,
+  ): Promise<Result<Proved<readonly EncodedOutput[]>, RootUnavailable | TooManyOutputs>> {
+    const read = await this.#read(async (sql, { at, tree }) => {
+      const utxos = await this.source.unspentAt(sql, address, MOST_OUTPUTS + 1);
+      if (utxos.length > MOST_OUTPUTS) return undefined;
+      const prefix = addressPrefix(address);
+      const below = toHex(prefix).slice(0, PREFIX_BITS / 4);
+      tree.add(await readRows(sql, this.source.tables, rowsAhead([prefix]), below));
+      const { proof, elements } = await tree.run((top) => proveCompleteness(top, prefix));
+      const byKey = new Map(utxos.map((utxo) => [toHex(outputKey(address, utxo.ref)), utxo]));
+      const pacer = new EventLoopPacer();
+      const value: EncodedOutput[] = [];
+      for (const { path, value: digest } of elements) {
+        const utxo = byKey.get(toHex(path));
+        const cbor = utxo && canonicalOutput(utxo.output);
+        if (!utxo || !cbor || !equalBytes(digest, blake2b256(cbor))) throw damaged();
+        value.push({ ref: utxo.ref, cbor });
+        await pacer.step();
+      }
+      if (value.length !== utxos.length) throw damaged();
+      return { at, value, proof: encodeCompleteness(proof) };
+    });
+    if (!read.ok) return read;
+    return read.value ? ok(read.value) : tooMany();
+  }
+
+  /** The unspent outputs at an address, without a proof. */
+  async unspentAt(address: string): Promise<Result<readonly EncodedOutput[], RootUnavailable | TooManyOutputs>> {
+    const read = await this.#read((sql) => this.source.unspentAt(sql, address, MOST_OUTPUTS + 1));
+    if (!read.ok) return read;
+    if (read.value.length > MOST_OUTPUTS) return tooMany();
+    return ok(read.value.map(({ ref, output }) => ({ ref, cbor: canonicalOutput(output) })));
+  }
+
+  /** Reads with the tree at the newest block, in one transaction. */
+  async #read<T>(work: (sql: Queries, state: RootState) => Promise<T>): Promise<Result<T, RootUnavailable>> {
+    const { tables, tip: readTip } = this.source;
+    return await this.#snapshot(async (sql) => {
+      const { slot, hash } = await readTip(sql);
+      const place = await readPlace(sql, tables);
+      if (place?.hash !== hash) return unavailable("The tree of the unspent outputs is not at the newest block yet.");
+      try {
+        return ok(await work(sql, { at: { slot, hash, root: place.root }, tree: treeAt(sql, tables, place) }));
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        return unavailable("The tree of the unspent outputs is damaged; it is built again with the next block.");
+      }
+    });
+  }
+
+  async #snapshot<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
+    const { done } = await this.source.store.sql.begin(
+      "isolation level repeatable read read only",
+      async (sql) => ({ done: await work(sql) }),
+    );
+    return done;
+  }
+}
+
+interface RootState {
+  readonly at: BlockRoot;
+  readonly tree: LoadedTree;
+}
+
+async function included({ at, tree }: RootState, { ref, output }: Utxo): Promise<Proved<EncodedOutput>> {
+  const proof = await tree.run((top) => proveInclusion(top, outputKey(output.address, ref)));
+  if (!proof || !equalBytes(proof.value, outputValue(output)) || !isRoot(at, foldInclusion(proof))) throw damaged();
+  return { at, value: { ref, cbor: canonicalOutput(output) }, proof: encodeInclusion(proof) };
+}
+
+function isRoot({ root }: BlockRoot, folded: Uint8Array | undefined): boolean {
+  return root !== null && folded !== undefined && equalBytes(root, folded);
+}
+
+function damaged(): RangeError {
+  return new RangeError("the tree is not that of the outputs");
+}
+
+function unavailable(message: string) {
+  return fail("utxo_root_unavailable", message);
+}
+
+function tooMany() {
+  return fail("too_many_outputs", `The address has more than ${MOST_OUTPUTS} outputs.`, { most: MOST_OUTPUTS });
+}
