@@ -1,11 +1,11 @@
 /** Roots that proofs lead to. A fold gives undefined for a proof that no tree can have. */
 import { compareBytes, equalBytes } from "#src/base/bytes.ts";
 import { bitAt, firstDifference, gatherBits } from "#src/csmt/bits.ts";
-import { branchValue, encodeNode, type Node, rootOf } from "#src/csmt/node.ts";
+import { branchValue, type NodePart, rootOf } from "#src/csmt/node.ts";
 import type { CompletenessProof, ExclusionProof, InclusionProof, ProofStep } from "#src/csmt/proof.ts";
 import type { Element } from "#src/csmt/tree.ts";
 
-type Folded = Pick<Node, "path" | "end" | "value">;
+type Folded = NodePart["node"];
 
 /** The root of a tree whose element has the proof's key and value. */
 export function foldInclusion({ key, value, steps, rootJump }: InclusionProof): Uint8Array | undefined {
@@ -47,9 +47,10 @@ export function foldCompleteness(
     const right = nodes[j];
     if (i >= j || !left || !right) return undefined;
     const most = Math.min(left.end, right.end);
-    const end = firstDifference(left.path, right.path, 0, most);
+    const end = firstDifference(left.path, right.path, bits, most);
     if (end === most) return undefined;
-    nodes[i] = { path: left.path, end, value: branchValue(encodeNode(left, end + 1), encodeNode(right, end + 1)) };
+    const value = branchValue({ node: left, from: end + 1 }, { node: right, from: end + 1 });
+    nodes[i] = { path: left.path, end, value };
     nodes[j] = undefined;
   }
   const [whole] = nodes;
@@ -76,8 +77,8 @@ function foldSteps(node: Folded, steps: readonly ProofStep[]): Folded | undefine
   for (const { consumed, sibling: { jump, value } } of steps) {
     const end = at.end - consumed;
     if (consumed < 1 || end < 0) return undefined;
-    const own = encodeNode(at, end + 1);
-    const other = encodeNode({ path: gatherBits(jump), end: jump.length, value }, 0);
+    const own = { node: at, from: end + 1 };
+    const other = { node: { path: gatherBits(jump), end: jump.length, value }, from: 0 };
     at = { path: at.path, end, value: bitAt(at.path, end) === 0 ? branchValue(own, other) : branchValue(other, own) };
   }
   return at;

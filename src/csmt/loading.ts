@@ -23,7 +23,8 @@ export interface ChangedRows {
 }
 
 export class LoadedTree {
-  readonly #rows = new Map<string, Uint8Array>();
+  /** The rows that were loaded, and where the part of the path of each one's branch ended. */
+  readonly #rows = new Map<string, number>();
   #top: Node | undefined;
 
   /** `top` is as `topBytes` gives it. */
@@ -51,12 +52,12 @@ export class LoadedTree {
 
   /** How the rows of the tree differ from those that it was loaded from. */
   changedRows(): ChangedRows {
-    const rows = rowsOf(this.#top);
-    const written = new Map([...rows].filter(([name, bytes]) => {
-      const before = this.#rows.get(name);
-      return !before || !equalBytes(before, bytes);
-    }));
-    return { written, deleted: [...this.#rows.keys()].filter((name) => !rows.has(name)) };
+    const { rows, kept } = rowsOf(this.#top, this.#rows);
+    const isKept = (name: string) => {
+      for (let length = 0; length <= name.length; length++) if (kept.has(name.slice(0, length))) return true;
+      return false;
+    };
+    return { written: rows, deleted: [...this.#rows.keys()].filter((name) => !rows.has(name) && !isKept(name)) };
   }
 
   /** Runs an operation that throws `MissingSubtree`, loading what it needs. */
@@ -101,16 +102,14 @@ export class LoadedTree {
       const name = rowOf(node);
       const bytes = rows.get(name);
       if (!bytes) return node;
-      const branch = readRow(name, bytes);
+      const branch = readRow(bytes);
       if (branch.end !== node.end || !equalBytes(branch.value, node.value)) {
         throw new RangeError(`the row ${name} is of another tree`);
       }
-      this.#rows.set(name, bytes);
+      this.#rows.set(name, branch.end);
       return this.#grow(branch, rows);
     }
     if (!(node instanceof Branch)) return node;
-    const left = this.#grow(node.left, rows);
-    const right = this.#grow(node.right, rows);
-    return left === node.left && right === node.right ? node : new Branch(node.end, left, right, node.value);
+    return node.with(this.#grow(node.left, rows), this.#grow(node.right, rows));
   }
 }

@@ -58,9 +58,24 @@ export function encodeCompleteness(proof: CompletenessProof): Uint8Array {
     head(4, 3),
     head(0, 0),
     head(4, merges.length),
-    ...merges.flatMap(([left, right]) => [head(4, 2), head(0, left), head(0, right)]),
+    mergesBytes(merges),
     ...stepsParts(steps),
   ]);
+}
+
+/** Merges are many, and small. */
+function mergesBytes(merges: readonly (readonly [left: number, right: number])[]): Uint8Array {
+  const bytes: number[] = [];
+  const add = (index: number) => {
+    if (index < 24) bytes.push(index);
+    else bytes.push(...head(0, index));
+  };
+  for (const [left, right] of merges) {
+    bytes.push(0x82);
+    add(left);
+    add(right);
+  }
+  return Uint8Array.from(bytes);
 }
 
 function inclusionParts({ key, value, steps, rootJump }: InclusionProof): Uint8Array[] {

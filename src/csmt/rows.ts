@@ -6,7 +6,7 @@
  * top. A tree has no row for its top, which is kept beside them (`Top`): a leaf, or the stub of the first row. Rows say
  * nothing of their history, but a sub-tree that became small may still have several.
  */
-import { concat, fromHex, joined, toHex } from "#src/base/bytes.ts";
+import { toHex } from "#src/base/bytes.ts";
 import { elementAt } from "#src/base/present.ts";
 import { bitAt, firstDifference } from "#src/csmt/bits.ts";
 import { Branch, Leaf, type Node, Stub } from "#src/csmt/node.ts";
@@ -59,46 +59,61 @@ export function rowsAhead(keys: readonly Uint8Array[]): string[] {
 /** The top of a tree, as bytes; empty for the empty tree. */
 export function topBytes(top: Node | undefined): Uint8Array {
   if (!top) return new Uint8Array();
-  const parts: Uint8Array[] = [];
-  writeNode(top, 0, () => false, parts);
-  return joined(parts);
+  const writer = new RowWriter();
+  writer.node(top, () => false);
+  return writer.bytes();
 }
 
 /** Reads what `topBytes` wrote. */
 export function readTop(bytes: Uint8Array): Node | undefined {
-  return bytes.length === 0 ? undefined : new RowReader(new Uint8Array(), bytes).node();
+  return bytes.length === 0 ? undefined : new RowReader(bytes).node();
 }
 
-/** Reads the sub-tree of a row. */
-export function readRow(name: string, bytes: Uint8Array): Branch {
-  const digits = name.length & ~1;
-  const node = new RowReader(fromHex(name.slice(0, digits)), bytes).node();
-  if (!(node instanceof Branch)) throw new RangeError(`the row ${name} is not a branch`);
+/** Reads the sub-tree of a row. @throws RangeError for bytes that are none */
+export function readRow(bytes: Uint8Array): Branch {
+  const node = new RowReader(bytes).node();
+  if (!(node instanceof Branch)) throw new RangeError("a row that is not a branch");
   return node;
 }
 
-/** The rows of all that is loaded of a tree. */
-export function rowsOf(top: Node | undefined): Map<string, Uint8Array> {
-  const rows = new Map<string, Uint8Array>();
-  if (top) addRows(top, rows);
-  return rows;
+/** The rows of the changed parts of a tree; and the names of the rows on which those that did not change begin. */
+export interface TreeRows {
+  readonly rows: ReadonlyMap<string, Uint8Array>;
+  readonly kept: ReadonlySet<string>;
+}
+
+/** The rows of a tree that was loaded from others; `ends` has where the part of the path of each one's branch ended. */
+export function rowsOf(top: Node | undefined, ends: ReadonlyMap<string, number>): TreeRows {
+  const made = { rows: new Map<string, Uint8Array>(), kept: new Set<string>(), ends };
+  if (top) addRows(top, made);
+  return made;
+}
+
+interface RowsMade {
+  readonly rows: Map<string, Uint8Array>;
+  readonly kept: Set<string>;
+  readonly ends: ReadonlyMap<string, number>;
 }
 
 /** Adds the row of a branch and those below it. */
-function addRows(node: Node, rows: Map<string, Uint8Array>): void {
-  if (!(node instanceof Branch)) return;
+function addRows(node: Node, made: RowsMade): void {
+  if (node instanceof Leaf) return;
   const name = rowOf(node);
+  // a branch that did not change may have come to the top of another row
+  if (node instanceof Stub || (!node.isNew && made.ends.get(name) === node.end)) {
+    made.kept.add(name);
+    return;
+  }
   const most = isSmall(node) ? Infinity : (Math.floor(node.end / LEVELS) + 1) * LEVELS;
-  const outside: Branch[] = [];
-  const isInside = (branch: Branch) => {
-    if (branch.end < most) return true;
-    outside.push(branch);
+  const outside: (Branch | Stub)[] = [];
+  const writer = new RowWriter();
+  writer.node(node, (inner) => {
+    if (inner instanceof Branch && inner.end < most) return true;
+    outside.push(inner);
     return false;
-  };
-  const parts: Uint8Array[] = [];
-  writeNode(node, name.length >> 1, isInside, parts);
-  rows.set(name, joined(parts));
-  for (const branch of outside) addRows(branch, rows);
+  });
+  made.rows.set(name, writer.bytes());
+  for (const inner of outside) addRows(inner, made);
 }
 
 /** Whether all of a sub-tree is loaded, and its elements are few. */
@@ -111,41 +126,59 @@ function isSmall(branch: Branch): boolean {
   return count(branch);
 }
 
-/** Writes a node without the first bytes of its path; branches that are not inside are written as stubs. */
-function writeNode(node: Node, skip: number, isInside: (branch: Branch) => boolean, parts: Uint8Array[]): void {
-  const { end, value } = node;
-  if (node instanceof Leaf) parts.push(heading(LEAF, end), node.path.subarray(skip), value);
-  else if (node instanceof Branch && isInside(node)) {
-    parts.push(heading(BRANCH, end), value);
-    writeNode(node.left, skip, isInside, parts);
-    writeNode(node.right, skip, isInside, parts);
-  } else parts.push(heading(STUB, end), node.path.subarray(skip, (end >> 3) + 1), value);
+/** Bytes of the largest row, and more. */
+const written = new Uint8Array(65_536);
+
+/** Writes nodes, each after its parent: kind, end, then the key and the value; a stub has as much of a key as it knows. */
+class RowWriter {
+  #at = 0;
+
+  /** Writes a node, and of branches that are inside their children; the others are stubs. */
+  node(node: Node, isInside: (node: Branch | Stub) => boolean): void {
+    if (node instanceof Leaf) return this.#add(LEAF, node, node.path.length);
+    if (isInside(node) && node instanceof Branch) {
+      this.#add(BRANCH, node, 0);
+      this.node(node.left, isInside);
+      this.node(node.right, isInside);
+    } else this.#add(STUB, node, (node.end >> 3) + 1);
+  }
+
+  bytes(): Uint8Array {
+    return written.slice(0, this.#at);
+  }
+
+  #add(kind: number, { path, end, value }: Node, known: number): void {
+    written[this.#at] = kind;
+    written[this.#at + 1] = end >> 8;
+    written[this.#at + 2] = end & 0xff;
+    this.#at += 3;
+    for (let i = 0; i < known; i++) written[this.#at + i] = elementAt(path, i);
+    this.#at += known;
+    written.set(value, this.#at);
+    this.#at += value.length;
+  }
 }
 
-function heading(kind: number, end: number): Uint8Array {
-  return Uint8Array.of(kind, end >> 8, end & 0xff);
-}
+/** Bytes of a value. */
+const VALUE = 32;
 
 class RowReader {
   #at = 0;
-  constructor(private readonly prefix: Uint8Array, private readonly bytes: Uint8Array) {}
+  constructor(private readonly bytes: Uint8Array) {}
 
   node(): Node {
     const kind = elementAt(this.bytes, this.#at);
     const end = elementAt(this.bytes, this.#at + 1) << 8 | elementAt(this.bytes, this.#at + 2);
     this.#at += 3;
-    if (kind === LEAF) return new Leaf(this.#path(end >> 3), this.#take(32));
-    if (kind === STUB) return new Stub(this.#path((end >> 3) + 1), end, this.#take(32));
-    const value = this.#take(32);
+    if (kind === LEAF) return new Leaf(this.#take(end >> 3), this.#take(VALUE));
+    if (kind === STUB) return new Stub(this.#take((end >> 3) + 1), end, this.#take(VALUE));
+    if (kind !== BRANCH) throw new RangeError("a row with a node of no known kind");
+    const value = this.#take(VALUE);
     return new Branch(end, this.node(), this.node(), value);
   }
 
-  #path(length: number): Uint8Array {
-    return concat(this.prefix, this.#take(length - this.prefix.length));
-  }
-
   #take(length: number): Uint8Array {
-    if (length < 0 || this.#at + length > this.bytes.length) throw new RangeError("a row that ends too early");
+    if (this.#at + length > this.bytes.length) throw new RangeError("a row that ends too early");
     return this.bytes.subarray(this.#at, this.#at += length);
   }
 }

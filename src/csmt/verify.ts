@@ -10,7 +10,7 @@ import { type Output, type OutRef, refKey, walkOutput } from "#src/cardano/outpu
 import { Walk } from "#src/cardano/walk.ts";
 import { spreadBits } from "#src/csmt/bits.ts";
 import { foldCompleteness, foldExclusion, foldInclusion } from "#src/csmt/fold.ts";
-import { addressPrefix, outputKey } from "#src/csmt/key.ts";
+import { addressPrefix, keyBelow, outputKey } from "#src/csmt/key.ts";
 import {
   decodeCompleteness,
   decodeExclusion,
@@ -75,7 +75,7 @@ export function verifyAddress(
       return fail("wrong_entry", `The output ${refKey(shown.ref)} is at another address.`);
     }
     read.push(output.value);
-    elements.push({ key: outputKey(address, shown.ref), value: blake2b256(shown.cbor) });
+    elements.push({ key: keyBelow(prefix, shown.ref), value: blake2b256(shown.cbor) });
   }
   if (!("empty" in decoded.value)) {
     elements.sort((a, b) => compareBytes(a.key, b.key));

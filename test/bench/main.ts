@@ -23,6 +23,7 @@ import { benchProofs } from "./proofs.ts";
 import { benchReplay } from "./replay.ts";
 import { benchRuntime } from "./runtime.ts";
 import { benchService } from "./service.ts";
+import { benchUtxoRoot } from "./utxo-root.ts";
 import { benchUpdateCosts } from "./update-costs.ts";
 import { benchSnapshots } from "./snapshots.ts";
 import { benchTrie } from "./trie.ts";
@@ -38,7 +39,11 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   build: benchBuild,
   pages: benchPages,
   plutus: benchPlutus,
-  proofs: benchProofs,
+  proofs: async () => {
+    await benchProofs();
+    console.log("\nThe root of the unspent outputs\n");
+    await benchUtxoRoot();
+  },
   chain: benchChain,
   "chain-requests": benchChainRequests,
   service: benchService,

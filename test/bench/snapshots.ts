@@ -44,6 +44,7 @@ export async function benchSnapshots(): Promise<void> {
     judge: (state, { cbor }, at) => validate(state, cbor, at, () => Promise.reject(new Error("no script")), slots),
     mempoolBytes: 4_000_000,
     index: true,
+    utxoRoot: true,
     slot: () => slot,
     now: () => slot * 1_000,
     mining: new MiningControl(miningOf({ blockMs: 0 })),

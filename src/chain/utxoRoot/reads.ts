@@ -10,7 +10,7 @@ import { blake2b256 } from "#src/cardano/hash.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
 import { readPlace, readRows, treeAt, type TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
 import { foldExclusion, foldInclusion } from "#src/csmt/fold.ts";
-import { addressPrefix, outputKey, PREFIX_BITS } from "#src/csmt/key.ts";
+import { addressPrefix, keyBelow, outputKey, PREFIX_BITS } from "#src/csmt/key.ts";
 import type { LoadedTree } from "#src/csmt/loading.ts";
 import { canonicalOutput, outputValue } from "#src/csmt/output.ts";
 import { encodeCompleteness, encodeExclusion, encodeInclusion } from "#src/csmt/proof.ts";
@@ -112,7 +112,7 @@ export class UtxoRootReads {
       const below = toHex(prefix).slice(0, PREFIX_BITS / 4);
       tree.add(await readRows(sql, this.source.tables, rowsAhead([prefix]), below));
       const { proof, elements } = await tree.run((top) => proveCompleteness(top, prefix));
-      const byKey = new Map(utxos.map((utxo) => [toHex(outputKey(address, utxo.ref)), utxo]));
+      const byKey = new Map(utxos.map((utxo) => [toHex(keyBelow(prefix, utxo.ref)), utxo]));
       const pacer = new EventLoopPacer();
       const value: EncodedOutput[] = [];
       for (const { path, value: digest } of elements) {

@@ -109,6 +109,7 @@ test.each(Array.from({ length: RUNS }, (_, i) => i + 1))("run %i", async (seed) 
         validate(state, cbor, at, () => Promise.reject(new Error("no script")), slots, submission),
       mempoolBytes: 100_000,
       index: true,
+      utxoRoot: true,
       slot: () => slot,
       now: () => slot * 1_000,
       mining: new MiningControl(miningOf({ blockMs: 0 })),
