@@ -20,6 +20,7 @@ import { fenced } from "#src/chain/index/indexerCursor.ts";
 import type { IndexerOptions } from "#src/chain/index/indexerOptions.ts";
 import * as measure from "#src/chain/index/metrics.ts";
 import type { At } from "#src/chain/provider/port.ts";
+import type { OutputSet } from "#src/chain/index/outputSet.ts";
 import { type Progress, progressLine, ProgressMeter } from "#src/chain/index/progress.ts";
 import { prune, pruneTransientRows } from "#src/chain/index/prune.ts";
 import { noteRolledBack } from "#src/chain/index/rolledBack.ts";
@@ -45,6 +46,8 @@ export interface FollowerOptions extends
   readonly networkQueries?: readonly NetworkQuery[];
   /** Called in the transaction of a rollback of the main cursor to a slot, with the rows that it undoes. */
   readonly onUndo?: (sql: Queries, slot: number, affected: Rows) => Promise<void>;
+  /** The set of all unspent outputs, with its root; `allOutputsProjection` is then one of the projections. */
+  readonly outputs?: OutputSet;
   /** Called when the main cursor has moved. */
   readonly onMoved?: (at: Tip) => void;
   /** Gets a line every few seconds while the index is far behind the network's tip. */
@@ -91,10 +94,12 @@ export class Follower {
       meter: new ProgressMeter((progress) => this.reportProgress(progress)),
       points: () => readPoints(store.sql),
       stopsAt: (slot) => this.waiting.some(({ at }) => at.point.slot === slot),
+      onBlocks: async (sql, from, blocks, settled) => await options.outputs?.apply(sql, from, blocks, settled),
       onUndo: async (sql, slot, affected) => {
         await noteRolledBack(sql, slot, affected);
         await undoWatches(sql, slot);
         await markFork(sql, slot);
+        await options.outputs?.undo(sql, slot, affected);
         await options.onUndo?.(sql, slot, affected);
       },
       onMoved: (at, blocks) => this.moved(at, blocks),
@@ -200,6 +205,7 @@ export class Follower {
     await step(lapseReservations);
     while (await step((sql) => prune(sql, this.options.keepBlocks ?? KEEP_BLOCKS)));
     while (await step((sql) => pruneTransientRows(sql, this.options.projections)));
+    await this.main.serially(async () => await this.options.outputs?.complete());
   }
 
   private async applyAnswer(answer: WatchAnswer): Promise<void> {

@@ -219,7 +219,7 @@ export class Indexer {
     const last = folded.at(-1);
     if (!last) throw new Error("no block was folded");
     const points = folded.filter((step) => step === last || !isFinal(step));
-    await this.write(cursor, batch, points.map(({ block }) => block), last);
+    await this.write(cursor, batch, points.map(({ block }) => block), last, isFinal(last));
     (this.options.keepsPoints ? measure.blocks : measure.restoredBlocks).of().inc(blocks.length);
     measure.blockSeconds.of().since(startedAt);
     this.at = last.block;
@@ -271,12 +271,14 @@ export class Indexer {
     batch: Batch,
     points: readonly ScannedBlock[],
     last: ForwardStep,
+    settled: boolean,
   ): Promise<void> {
     const { blocks, overlay, touched } = batch;
     const startedAt = performance.now();
     await this.options.store.sql.begin(async (sql) => {
       await this.cursor.lock(sql, cursor);
       await overlay.flush(sql);
+      await this.options.onBlocks?.(sql, cursor.at, blocks, settled);
       if (this.options.keepsPoints) await keepPoints(sql, cursor.at, points);
       await this.cursor.move(sql, last.block, last.tip);
       await this.options.append(sql, touched);

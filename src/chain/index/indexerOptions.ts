@@ -44,6 +44,11 @@ export interface IndexerOptions {
   readonly eraWaitMs?: number | undefined;
   /** Called between steps; true ends the indexer. */
   readonly ended?: (way: IndexerPosition) => Promise<boolean>;
+  /**
+   * Within the transaction of blocks, once their rows are written; `settled`: no rollback reaches them any more. `from` is
+   * the block before them.
+   */
+  readonly onBlocks?: (sql: Queries, from: Tip, blocks: readonly ScannedBlock[], settled: boolean) => Promise<void>;
   /** Within a rollback's transaction; `affected` are the rows that began or ended above the slot, as they were. */
   readonly onUndo?: (sql: Queries, slot: number, affected: Rows) => Promise<void>;
   /** Recent blocks, for the projections that keep them. */

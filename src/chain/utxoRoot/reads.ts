@@ -24,6 +24,8 @@ export interface RootSource {
   readonly tables: TreeTables;
   /** The newest block. */
   readonly tip: (sql: Queries) => Promise<Tip>;
+  /** The slot of the network's newest block, while the rows are far behind it. */
+  readonly behind?: (sql: Queries) => Promise<number | undefined>;
   /** The unspent ones of some outputs. */
   readonly unspent: (sql: Queries, refs: readonly OutRef[]) => Promise<readonly Utxo[]>;
   /** At most so many unspent outputs at an address (bytes in hexadecimal). */
@@ -70,11 +72,13 @@ export class UtxoRootReads {
     return this.#read((sql) => this.source.roots(sql));
   }
 
-  /** The slot of the newest block, and that of the block that the tree is at. */
-  async progress(): Promise<{ readonly tip: Tip; readonly ready: boolean }> {
+  /** The slot of the network's newest block, that of the newest block here, and whether all reads answer. */
+  async progress(): Promise<{ readonly tipSlot: number; readonly slot: number; readonly ready: boolean }> {
     return await this.#snapshot(async (sql) => {
-      const tip = await this.source.tip(sql);
-      return { tip, ready: (await readPlace(sql, this.source.tables))?.hash === tip.hash };
+      const { slot, hash } = await this.source.tip(sql);
+      const ahead = await this.source.behind?.(sql);
+      const hasTree = (await readPlace(sql, this.source.tables))?.hash === hash;
+      return { tipSlot: ahead ?? slot, slot, ready: hasTree && ahead === undefined };
     });
   }
 
@@ -142,6 +146,9 @@ export class UtxoRootReads {
     const { tables, tip: readTip } = this.source;
     return await this.#snapshot(async (sql) => {
       const { slot, hash } = await readTip(sql);
+      if (await this.source.behind?.(sql) !== undefined) {
+        return unavailable("The index of the chain is far behind the network's newest block.");
+      }
       const place = await readPlace(sql, tables);
       if (place?.hash !== hash) return unavailable("The tree of the unspent outputs is not at the newest block yet.");
       try {

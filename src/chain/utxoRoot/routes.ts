@@ -141,9 +141,9 @@ function csmtRoutes(app: OpenAPIHono, reads: UtxoRootReads): void {
     summary: "Whether the tree is at the newest block, as cardano-utxo-csmt answers",
     answer: api.progress,
   }, async () => {
-    const { tip: { slot, height }, ready } = await reads.progress();
-    const tipSlot = height < 0 ? null : slot;
-    return { ready, tipSlot, processedSlot: ready ? tipSlot : null, slotsBehind: ready && tipSlot !== null ? 0 : null };
+    const { tipSlot, slot, ready } = await reads.progress();
+    if (slot < 0) return { ready, tipSlot: null, processedSlot: null, slotsBehind: null };
+    return { ready, tipSlot, processedSlot: slot, slotsBehind: tipSlot - slot };
   });
 }
 

@@ -1,0 +1,235 @@
+/**
+ * The set of all unspent outputs that a follower keeps from the first block on, with its root.
+ *
+ * Assumptions: `allOutputsProjection` writes the outputs. The tree is moved in the transaction that writes blocks or undoes
+ * them. The outputs of a genesis are in no block, so they are given at the first start.
+ */
+import type { Log } from "#src/base/log.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
+import { readCursor } from "#src/chain/index/cursor.ts";
+import { fenced } from "#src/chain/index/indexerCursor.ts";
+import type { IndexerOptions } from "#src/chain/index/indexerOptions.ts";
+import type { Rows } from "#src/chain/index/projection.ts";
+import { insertRows } from "#src/chain/index/rows.ts";
+import { completeTree } from "#src/chain/utxoRoot/buildTree.ts";
+import { UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
+import { moveTree, type OutputChanges, type TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
+import { onlyRow } from "#src/store/rows.ts";
+import type { Queries, Store } from "#src/store/store.ts";
+
+const OUTPUT_TREE: TreeTables = {
+  rows: "chain_output_tree",
+  place: "chain_output_place",
+  roots: "chain_output_root",
+};
+
+interface OutputRow {
+  readonly ref: string;
+  readonly output: Uint8Array;
+}
+
+/** Blocks behind the network's tip with which the index counts as caught up. */
+const NEAR = 20;
+
+/** Roots of blocks in one answer, at most. */
+const MOST_ROOTS = 2_500;
+
+type OutputsIncomplete = Failure<"outputs_incomplete">;
+
+interface OutputSetOptions extends Pick<IndexerOptions, "store" | "fence"> {
+  readonly log: Log;
+  /** Blocks whose roots are kept. */
+  readonly keepBlocks: number;
+}
+
+export class OutputSet {
+  constructor(private readonly options: OutputSetOptions) {}
+
+  /**
+   * Prepares the set before blocks are read, and builds the tree again where it is lost. Fails where blocks were read
+   * without it.
+   */
+  async open(genesis: readonly Utxo[]): Promise<Result<void, OutputsIncomplete>> {
+    const { store: { sql } } = this.options;
+    const { at } = await readCursor(sql);
+    if (!await isWhole(sql)) {
+      if (at.slot >= 0) {
+        return fail(
+          "outputs_incomplete",
+          `The root of the unspent outputs needs all blocks from the first one on, and this database has read the chain up to slot ${at.slot} without keeping all outputs. Use another database for it, or leave the root out.`,
+          { slot: at.slot },
+        );
+      }
+      await fenced(this.options, (sql) => begin(sql, genesis));
+    }
+    await this.complete();
+    return ok(undefined);
+  }
+
+  /** Builds the tree again unless it is at the cursor. Must run while no step is applied. */
+  async complete(): Promise<void> {
+    const { store: { sql }, log } = this.options;
+    if (!await isWhole(sql)) return;
+    const { at } = await readCursor(sql);
+    await completeTree({
+      sql,
+      write: (work) => fenced(this.options, work),
+      tables: OUTPUT_TREE,
+      at,
+      count: async () => {
+        const { count } = await onlyRow(sql<{ count: number }[]>`
+          select count(*)::int as count from chain_output where to_slot is null`);
+        return count;
+      },
+      eachOutput: (each) =>
+        sql.begin(async (sql) => {
+          const rows = sql<OutputRow[]>`select ref, output from chain_output where to_slot is null`;
+          for await (const some of rows.cursor(1_000)) for (const row of some) each(utxoOf(row));
+        }),
+      log,
+    });
+  }
+
+  /**
+   * Moves the tree over blocks whose rows were written in the same transaction. With `settled`, no rollback reaches them,
+   * and only the last one's root is computed.
+   */
+  async apply(sql: Queries, from: Tip, blocks: readonly ScannedBlock[], settled: boolean): Promise<void> {
+    const moves = await this.#movesOf(sql, blocks);
+    if (!moves) {
+      this.options.log.error(
+        "an output was spent that is not known: the set of outputs is not whole, and has no root",
+        {
+          slot: from.slot,
+        },
+      );
+      await sql`delete from chain_output_whole`;
+      await sql`delete from chain_output_place`;
+      return;
+    }
+    const last = moves.at(-1);
+    if (!last) return;
+    const all = settled
+      ? [{
+        ...last,
+        changes: {
+          created: moves.flatMap(({ changes }) => changes.created),
+          spent: moves.flatMap(({ changes }) => changes.spent),
+        },
+      }]
+      : moves;
+    if (!await moveTree(sql, OUTPUT_TREE, from, all)) this.#noteLost(last.height);
+    await sql`delete from chain_output_root where height < ${last.height - this.options.keepBlocks}`;
+  }
+
+  /** Moves the tree back to a slot; `affected` are the rows that the undo deletes or reopens, as they were. */
+  async undo(sql: Queries, slot: number, affected: Rows): Promise<void> {
+    const { at } = await readCursor(sql);
+    const [block] = await sql<{ hash: string; height: bigint }[]>`
+      select hash, height from chain_block where slot = ${slot}`;
+    const changes: { created: Utxo[]; spent: OutputChanges["spent"][number][] } = { created: [], spent: [] };
+    for (const row of affected.get("chain_output") ?? []) {
+      const one = { ref: String(row.ref), address: String(row.address), output: row.output };
+      if (Number(row.from_slot) <= slot) changes.created.push(utxoOf({ ref: one.ref, output: bytesOf(one.output) }));
+      else if (row.to_slot === null) {
+        changes.spent.push({ ref: parseRefKey(one.ref), output: { address: one.address } });
+      }
+    }
+    const to = { hash: block?.hash ?? "", height: Number(block?.height ?? 0) };
+    if (!await moveTree(sql, OUTPUT_TREE, at, [{ ...to, changes }])) this.#noteLost(to.height);
+  }
+
+  /** What each block changes; undefined if it spends an output that is not known. */
+  async #movesOf(sql: Queries, blocks: readonly ScannedBlock[]) {
+    const transactions = blocks.flatMap((block) => block.transactions);
+    const addresses = new Map(
+      transactions.flatMap((one) => created(one).map(({ ref, output }) => [refKey(ref), output.address] as const)),
+    );
+    const earlier = transactions.flatMap((one) => spent(one).map(refKey)).filter((ref) => !addresses.has(ref));
+    if (earlier.length > 0) {
+      const rows = await sql<{ ref: string; address: string }[]>`
+        select ref, address from chain_output where ref = any(${sql.array(earlier)}::text[])`;
+      for (const { ref, address } of rows) addresses.set(ref, address);
+    }
+    if (earlier.some((ref) => !addresses.has(ref))) return undefined;
+    return blocks.map(({ height, hash, transactions }) => ({
+      height,
+      hash,
+      changes: {
+        created: transactions.flatMap(created),
+        spent: transactions.flatMap((one) =>
+          spent(one).map((ref) => ({ ref, output: { address: addresses.get(refKey(ref)) ?? "" } }))
+        ),
+      },
+    }));
+  }
+
+  #noteLost(height: number): void {
+    this.options.log.warn("the tree of the unspent outputs is lost and is built again", { height });
+  }
+}
+
+/** The reads of a follower's set, for `utxoRootRoutes`. */
+export function followerUtxoRoot(store: Pick<Store, "sql">): UtxoRootReads {
+  return new UtxoRootReads({
+    store,
+    tables: OUTPUT_TREE,
+    tip: async (sql) => (await readCursor(sql)).at,
+    behind: async (sql) => {
+      const { at, networkTip } = await readCursor(sql);
+      return networkTip.height - at.height > NEAR ? networkTip.slot : undefined;
+    },
+    unspent: async (sql, refs) => {
+      const rows = await sql<OutputRow[]>`
+        select ref, output from chain_output
+        where to_slot is null and ref = any(${sql.array(refs.map(refKey))}::text[])`;
+      return rows.map(utxoOf);
+    },
+    unspentAt: async (sql, address, most) => {
+      const rows = await sql<OutputRow[]>`
+        select ref, output from chain_output where to_slot is null and address = ${address} limit ${most}`;
+      return rows.map(utxoOf);
+    },
+    roots: async (sql) => {
+      const rows = await sql<{ slot: bigint; hash: string; root: Uint8Array | null }[]>`
+        select slot, hash, root from chain_block join chain_output_root using (hash)
+        order by slot desc limit ${MOST_ROOTS}`;
+      return rows.map(({ slot, hash, root }) => ({ slot: Number(slot), hash, root }));
+    },
+  });
+}
+
+/** Forgets that the set is whole: a follower without it is about to read blocks. */
+export async function leaveOutputSet({ sql }: Pick<Store, "sql">): Promise<void> {
+  if (!await isWhole(sql)) return;
+  await sql`truncate chain_output_whole, chain_output, chain_output_tree, chain_output_place, chain_output_root`;
+}
+
+async function isWhole(sql: Queries): Promise<boolean> {
+  return (await sql`select 1 from chain_output_whole`).length > 0;
+}
+
+/** Begins the set with the outputs of the genesis. */
+async function begin(sql: Queries, genesis: readonly Utxo[]): Promise<void> {
+  await sql`truncate chain_output, chain_output_tree, chain_output_place, chain_output_root`;
+  const rows = genesis.map(({ ref, output }) => ({
+    ref: refKey(ref),
+    address: output.address,
+    output: output.raw,
+    from_slot: -1,
+  }));
+  if (rows.length > 0) await insertRows(sql, "chain_output", ["ref", "address", "output", "from_slot"], rows);
+  await sql`insert into chain_output_whole default values`;
+}
+
+function utxoOf({ ref, output }: OutputRow): Utxo {
+  return { ref: parseRefKey(ref), output: readOutput(decode(new Uint8Array(output))) };
+}
+
+function bytesOf(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError("a column of bytes has another value");
+}
