@@ -68,6 +68,8 @@ function mergesBytes(merges: readonly (readonly [left: number, right: number])[]
   const bytes: number[] = [];
   const add = (index: number) => {
     if (index < 24) bytes.push(index);
+    else if (index < 0x100) bytes.push(0x18, index);
+    else if (index < 0x10000) bytes.push(0x19, index >> 8, index & 0xff);
     else bytes.push(...head(0, index));
   };
   for (const [left, right] of merges) {

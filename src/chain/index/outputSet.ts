@@ -191,7 +191,7 @@ export function followerUtxoRoot(store: Pick<Store, "sql">): UtxoRootReads {
     unspentAt: async (sql, address, most) => {
       const rows = await sql<OutputRow[]>`
         select ref, output from chain_output where to_slot is null and address = ${address} limit ${most}`;
-      return rows.map(utxoOf);
+      return rows.map(({ ref, output }) => ({ ref: parseRefKey(ref), cbor: output }));
     },
     roots: async (sql) => {
       const rows = await sql<{ slot: bigint; hash: string; root: Uint8Array | null }[]>`

@@ -7,8 +7,9 @@ import { EventLoopPacer } from "#src/base/eventLoop.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Point, Tip } from "#src/cardano/block.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
-import type { OutRef, Utxo } from "#src/cardano/output.ts";
-import { readPlace, readRows, treeAt, type TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
+import { type OutRef, type Utxo, walkOutput } from "#src/cardano/output.ts";
+import { Walk } from "#src/cardano/walk.ts";
+import { dropTree, readPlace, readRows, treeAt, type TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
 import { foldExclusion, foldInclusion } from "#src/csmt/fold.ts";
 import { addressPrefix, keyBelow, outputKey, PREFIX_BITS } from "#src/csmt/key.ts";
 import type { LoadedTree } from "#src/csmt/loading.ts";
@@ -28,8 +29,8 @@ export interface RootSource {
   readonly behind?: (sql: Queries) => Promise<number | undefined>;
   /** The unspent ones of some outputs. */
   readonly unspent: (sql: Queries, refs: readonly OutRef[]) => Promise<readonly Utxo[]>;
-  /** At most so many unspent outputs at an address (bytes in hexadecimal). */
-  readonly unspentAt: (sql: Queries, address: string, most: number) => Promise<readonly Utxo[]>;
+  /** At most so many unspent outputs at an address (bytes in hexadecimal), with their CBOR. */
+  readonly unspentAt: (sql: Queries, address: string, most: number) => Promise<readonly EncodedOutput[]>;
   /** The roots of blocks of the chain, newest first. */
   readonly roots: (sql: Queries) => Promise<readonly BlockRoot[]>;
 }
@@ -39,7 +40,7 @@ export interface BlockRoot extends Point {
   readonly root: Uint8Array | null;
 }
 
-/** An output in the ledger's own encoding. */
+/** An output and its CBOR. */
 export interface EncodedOutput {
   readonly ref: OutRef;
   readonly cbor: Uint8Array;
@@ -82,7 +83,7 @@ export class UtxoRootReads {
     });
   }
 
-  /** An output with the proof that it is unspent; undefined if it is not. */
+  /** An output, in the ledger's own encoding, with the proof that it is unspent; undefined if it is not. */
   output(ref: OutRef): Promise<Result<Proved<EncodedOutput> | undefined, RootUnavailable>> {
     return this.#read(async (sql, state) => {
       const [utxo] = await this.source.unspent(sql, [ref]);
@@ -110,23 +111,27 @@ export class UtxoRootReads {
     address: string,
   ): Promise<Result<Proved<readonly EncodedOutput[]>, RootUnavailable | TooManyOutputs>> {
     const read = await this.#read(async (sql, { at, tree }) => {
-      const utxos = await this.source.unspentAt(sql, address, MOST_OUTPUTS + 1);
-      if (utxos.length > MOST_OUTPUTS) return undefined;
+      const outputs = await this.source.unspentAt(sql, address, MOST_OUTPUTS + 1);
+      if (outputs.length > MOST_OUTPUTS) return undefined;
       const prefix = addressPrefix(address);
       const below = toHex(prefix).slice(0, PREFIX_BITS / 4);
       tree.add(await readRows(sql, this.source.tables, rowsAhead([prefix]), below));
       const { proof, elements } = await tree.run((top) => proveCompleteness(top, prefix));
-      const byKey = new Map(utxos.map((utxo) => [toHex(keyBelow(prefix, utxo.ref)), utxo]));
       const pacer = new EventLoopPacer();
-      const value: EncodedOutput[] = [];
-      for (const { path, value: digest } of elements) {
-        const utxo = byKey.get(toHex(path));
-        const cbor = utxo && canonicalOutput(utxo.output);
-        if (!utxo || !cbor || !equalBytes(digest, blake2b256(cbor))) throw damaged();
-        value.push({ ref: utxo.ref, cbor });
+      const byKey = new Map<string, EncodedOutput>();
+      for (const output of outputs) {
+        byKey.set(toHex(keyBelow(prefix, output.ref)), output);
         await pacer.step();
       }
-      if (value.length !== utxos.length) throw damaged();
+      const value: EncodedOutput[] = [];
+      for (const { path, value: digest } of elements) {
+        const output = byKey.get(toHex(path));
+        const cbor = output && canonical(output.cbor);
+        if (!output || !cbor || !equalBytes(digest, blake2b256(cbor))) throw damaged();
+        value.push({ ref: output.ref, cbor });
+        await pacer.step();
+      }
+      if (value.length !== outputs.length) throw damaged();
       return { at, value, proof: encodeCompleteness(proof) };
     });
     if (!read.ok) return read;
@@ -138,13 +143,20 @@ export class UtxoRootReads {
     const read = await this.#read((sql) => this.source.unspentAt(sql, address, MOST_OUTPUTS + 1));
     if (!read.ok) return read;
     if (read.value.length > MOST_OUTPUTS) return tooMany();
-    return ok(read.value.map(({ ref, output }) => ({ ref, cbor: canonicalOutput(output) })));
+    const pacer = new EventLoopPacer();
+    const value: EncodedOutput[] = [];
+    for (const { ref, cbor } of read.value) {
+      value.push({ ref, cbor: canonical(cbor) });
+      await pacer.step();
+    }
+    return ok(value);
   }
 
-  /** Reads with the tree at the newest block, in one transaction. */
+  /** Reads with the tree at the newest block, in one transaction. A damaged tree is given up, so that it is built again. */
   async #read<T>(work: (sql: Queries, state: RootState) => Promise<T>): Promise<Result<T, RootUnavailable>> {
-    const { tables, tip: readTip } = this.source;
-    return await this.#snapshot(async (sql) => {
+    const { store, tables, tip: readTip } = this.source;
+    let damagedAt: string | undefined;
+    const read = await this.#snapshot(async (sql) => {
       const { slot, hash } = await readTip(sql);
       if (await this.source.behind?.(sql) !== undefined) {
         return unavailable("The index of the chain is far behind the network's newest block.");
@@ -155,9 +167,12 @@ export class UtxoRootReads {
         return ok(await work(sql, { at: { slot, hash, root: place.root }, tree: treeAt(sql, tables, place) }));
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
+        damagedAt = hash;
         return unavailable("The tree of the unspent outputs is damaged; it is built again with the next block.");
       }
     });
+    if (damagedAt !== undefined) await dropTree(store.sql, tables, damagedAt);
+    return read;
   }
 
   async #snapshot<T>(work: (sql: Queries) => Promise<T>): Promise<T> {
@@ -178,6 +193,11 @@ async function included({ at, tree }: RootState, { ref, output }: Utxo): Promise
   const proof = await tree.run((top) => proveInclusion(top, outputKey(output.address, ref)));
   if (!proof || !equalBytes(proof.value, outputValue(output)) || !isRoot(at, foldInclusion(proof))) throw damaged();
   return { at, value: { ref, cbor: canonicalOutput(output) }, proof: encodeInclusion(proof) };
+}
+
+/** An output in the ledger's own encoding, by its bytes in a transaction. */
+function canonical(cbor: Uint8Array): Uint8Array {
+  return canonicalOutput(walkOutput(new Walk(cbor)));
 }
 
 function isRoot({ root }: BlockRoot, folded: Uint8Array | undefined): boolean {

@@ -195,9 +195,9 @@ async function writePlace(
       top = excluded.top, root = excluded.root`;
 }
 
-/** Removes the place of a tree that does not fit: it is built again. */
-async function dropTree(sql: Queries, { place }: TreeTables): Promise<false> {
-  await sql`delete from ${sql(place)}`;
+/** Removes the place of a tree that does not fit, or that of a block's: it is built again. */
+export async function dropTree(sql: Queries, { place }: TreeTables, hash?: string): Promise<false> {
+  await sql`delete from ${sql(place)} ${hash === undefined ? sql`` : sql`where hash = ${hash}`}`;
   return false;
 }
 

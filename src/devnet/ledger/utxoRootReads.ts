@@ -1,7 +1,7 @@
 /** Reads of the tree over the devnet's unspent outputs. */
 import type { OutRef } from "#src/cardano/output.ts";
 import { UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
-import { type OutputRow, readTip, readUtxosByRef, utxoOf } from "#src/devnet/blocks/rows.ts";
+import { type OutputRow, readTip, readUtxosByRef } from "#src/devnet/blocks/rows.ts";
 import { DEVNET_TREE } from "#src/devnet/blocks/utxoTree.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
@@ -18,7 +18,7 @@ export function devnetUtxoRoot(store: Pick<Store, "sql">): UtxoRootReads {
     unspentAt: async (sql, address, most) => {
       const rows = await sql<OutputRow[]>`
         select tx_hash, index, cbor from devnet_utxo where spent_height is null and address = ${address} limit ${most}`;
-      return rows.map(utxoOf);
+      return rows.map(({ tx_hash: txHash, index, cbor }) => ({ ref: { txHash, index }, cbor }));
     },
     roots: async (sql) => {
       const rows = await sql<{ slot: bigint; hash: string; root: Uint8Array | null }[]>`

@@ -89,12 +89,15 @@ describe("the root", () => {
     expect(await get("/utxo-root")).toMatchObject({ status: 200, body: { point: tipPoint() } });
   });
 
-  it("of a damaged tree is not served with a proof", async () => {
+  it("of a damaged tree is not served with a proof, and the tree is built again", async () => {
     const { sql } = world.store;
     await sql`update devnet_utxo_tree set nodes = set_byte(nodes, 20, (get_byte(nodes, 20) + 1) % 256)`;
     for (const route of [`/utxo/${path(kept)}`, `/utxo-root/addresses/${bob.base}`]) {
       expect(await get(route), route).toMatchObject({ status: 503, body: { code: "utxo_root_unavailable" } });
     }
+    await makeBlock(devnet);
+    expect(await get(`/utxo-root/addresses/${bob.base}`)).toMatchObject({ status: 200 });
+    expect((await get("/utxo-root")).body.root).toBe((await modelOf(world.store)).root);
   });
 });
 
