@@ -1,5 +1,15 @@
 /** The root of a devnet's unspent outputs: over blocks, rollbacks, snapshots, restarts and losses it is that of its outputs. */
 import { expect, it } from "vitest";
+import { utf8 } from "#src/base/bytes.ts";
+import { silentLog } from "#src/base/log.ts";
+import { hash256 } from "#src/cardano/hash.ts";
+import type { Utxo } from "#src/cardano/output.ts";
+import { madeOutput } from "#src/cardano/transaction.ts";
+import { lovelace } from "#src/cardano/value.ts";
+import { completeTree } from "#src/chain/utxoRoot/buildTree.ts";
+import { readTip } from "#src/devnet/blocks/rows.ts";
+import { DEVNET_TREE } from "#src/devnet/blocks/utxoTree.ts";
+import { eachUtxo, insertUtxos } from "#src/devnet/blocks/writes.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { person } from "../../support/wallets/person.ts";
 import { spend } from "../../support/devnet/devnet.ts";
@@ -136,4 +146,34 @@ it("is built again by a running devnet that finds it lost or damaged", async () 
     valueOf(await devnet.rollback({ blocks: 1 }, { drop: true }));
     await rootOf();
   }
+});
+
+it("is the same tree when many outputs are sorted in several passes", async () => {
+  const { store } = world;
+  const { sql } = store;
+  await (await world.start()).stop();
+  const outputs = Array.from({ length: 1_700 }, (_, i): Utxo => {
+    const address = i % 5 === 0 ? bob.base : `60${hash256(utf8(`address ${i}`)).slice(0, 56)}`;
+    return {
+      ref: { txHash: hash256(utf8(`transaction ${i >> 1}`)), index: i & 1 },
+      output: madeOutput({ address, value: lovelace(1_000_000n) }),
+    };
+  });
+  await insertUtxos(sql, outputs, -1);
+  const roots: (string | null | undefined)[] = [];
+  for (const count of [1_700, 3_000_000]) {
+    await sql`delete from devnet_utxo_tree_place`;
+    await completeTree({
+      sql,
+      write: (work) => sql.begin(work).then(() => {}),
+      tables: DEVNET_TREE,
+      at: await readTip(sql),
+      count: () => Promise.resolve(count),
+      eachOutput: (each) => sql.begin((sql) => eachUtxo(sql, each)),
+      log: silentLog,
+    });
+    roots.push(await checkTree(store));
+  }
+  expect(roots[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(roots[1]).toBe(roots[0]);
 });
