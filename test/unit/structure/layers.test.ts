@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 /** A folder imports only from itself and from folders before it. */
 const ORDER = [
   ...["src/base", "machines", "src/store", "src/runtime", "src/threads", "src/http", "src/embedded"],
-  ...["src/cardano", "src/transaction", "src/forestry", "src/csmt", "src/plutus", "src/ledger"],
+  ...["src/cardano", "src/transaction", "src/forestry", "src/csmt", "src/tlog", "src/plutus", "src/ledger"],
   ...["src/node", "src/ogmios"],
   ...["src/contract", "src/chain"],
   ...["src/wallets", "src/tokens", "src/devnet", "src/signer", "src/operators"],
