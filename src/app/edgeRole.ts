@@ -24,6 +24,7 @@ import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { CLIENT, PAGES } from "#src/app/pages.ts";
+import { tokenLogOf } from "#src/app/tokenLog.ts";
 import { partitionsCheck } from "#src/http/checks.ts";
 import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
 import { type AppContext, listen, tokenBuildOptions, urlOf, WAKE_FOLLOWER } from "#src/app/context.ts";
@@ -93,6 +94,7 @@ export function tokenEdgeOptions(context: AppContext, { ask, events, health }: E
     networkId: context.networkId,
     networkMagic: options.networkMagic,
     factSlots: options.factSlots,
+    tokenLog: tokenLogOf(options),
     ask: ask.ask,
     build: ask.build,
     boot: tokenBoot(tokenBuildOptions(context)),

@@ -2,6 +2,8 @@
 import { watchMempool } from "#src/wallets/mempoolWatch.ts";
 import { tokenReleases } from "#src/tokens/tokenRelease.ts";
 import { cageProjection } from "#src/tokens/index/projection.ts";
+import { noteRollback } from "#src/tokens/log/append.ts";
+import { LogWriter } from "#src/tokens/log/writer.ts";
 import { cageScripts } from "#src/contract/script.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
@@ -12,6 +14,7 @@ import { undoSeen } from "#src/wallets/seen/rows.ts";
 import { type AppContext, appendTouched, holdProcessLease, notifyTouched, WAKE_FOLLOWER } from "#src/app/context.ts";
 import { followerCheck } from "#src/app/health.ts";
 import { isDevnet } from "#src/app/network.ts";
+import { tokenLogOf } from "#src/app/tokenLog.ts";
 import { readWalletProjections } from "#src/app/walletRole.ts";
 
 /** Name of the lease. */
@@ -28,6 +31,10 @@ export function startFollowerRole(context: AppContext): void {
       if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
     };
     const shared = { store, port, fence: ownLease, append: appendTouched, ring: notifyTouched(bus) };
+    const tokenLog = new LogWriter({
+      ...{ store, fence: ownLease, networkMagic: options.networkMagic, settings: tokenLogOf(options) },
+      log: log.with({ component: "token-log" }),
+    });
     const follower = running = new Follower({
       ...shared,
       ...wallets,
@@ -38,7 +45,11 @@ export function startFollowerRole(context: AppContext): void {
         ...wallets.projections,
       ],
       networkQueries: [...wallets.networkQueries, tokenReleases(store)],
-      onUndo: undoSeen,
+      onUndo: async (sql, slot, affected) => {
+        await undoSeen(sql, slot, affected);
+        await noteRollback(sql, slot);
+      },
+      onMoved: () => tokenLog.wake(),
       // the restore of a snapshot rolls a devnet back any number of blocks
       ...(isDevnet(options) ? { keepBlocks: Number.MAX_SAFE_INTEGER } : {}),
       log: log.with({ component: "follower" }),
@@ -48,7 +59,7 @@ export function startFollowerRole(context: AppContext): void {
     const unsubscribe = bus.subscribe(WAKE_FOLLOWER, () => follower.wake());
     try {
       const watch = { ...shared, pollMs: options.mempoolMs, log: log.with({ component: "mempool" }) };
-      await Promise.all([follower.run(signal), watchMempool(watch, signal)]);
+      await Promise.all([follower.run(signal), watchMempool(watch, signal), tokenLog.run(signal)]);
     } finally {
       unsubscribe();
     }

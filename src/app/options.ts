@@ -9,6 +9,7 @@ import type { RateLimit } from "#src/http/rateLimit.ts";
 import { hostProblem, isLoopback } from "#src/http/sites.ts";
 import { TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
+import type { LogSettings } from "#src/tokens/log/settings.ts";
 import { readDatabaseUrl } from "#src/store/databaseUrl.ts";
 import { readGenesisOptions } from "#src/app/genesisOptions.ts";
 import { type LibraryOptions, readLibraryServices } from "#src/app/libraryOptions.ts";
@@ -93,6 +94,8 @@ export interface Options extends NetworkOptions, LibraryOptions {
   readonly operatorToken?: string;
   /** Signing services, for development; none where undefined. */
   readonly signers?: Signers;
+  /** The log of tokens; what is missing has its default. */
+  readonly tokenLog?: Partial<LogSettings>;
   /** Limits of one client of the token service. */
   readonly rateLimit: RateLimit;
   /** Default of the query parameter `slots`: whether a fact is `{value, slot}`. */

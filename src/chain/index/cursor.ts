@@ -51,6 +51,14 @@ export async function readCursor(sql: Queries): Promise<Cursor> {
   return cursorOf(row);
 }
 
+/** The slot up to which each block has at least `depth` blocks of the main cursor's chain above it; −1 where none has. */
+export async function readSlotBelow(sql: Queries, depth: number): Promise<number> {
+  const [row] = await sql<{ slot: bigint }[]>`
+    select slot from chain_block where height <= (select height from chain_cursor where id = ${MAIN}) - ${depth}::int
+    order by height desc limit 1`;
+  return Number(row?.slot ?? -1);
+}
+
 /**
  * Locks the main cursor until the commit and reads it. A writer that appends to the input log of entities that the indexer
  * writes to holds this lock, so that the order of the log is the order of commits.

@@ -15,6 +15,7 @@ import { factRoutes } from "#src/tokens/http/factRoutes.ts";
 import { historyRoutes } from "#src/tokens/http/history.ts";
 import type { TokenEdgeOptions } from "#src/tokens/http/options.ts";
 import { pageRoutes } from "#src/tokens/http/pageRoutes.ts";
+import { logRoutes } from "#src/tokens/http/log.ts";
 import { openRequestRoutes } from "#src/tokens/http/openRequests.ts";
 import { proofRoutes } from "#src/tokens/http/proofs.ts";
 import { rebuildRoutes } from "#src/tokens/http/rebuild.ts";
@@ -38,6 +39,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   const service = createTokenService(options);
   tokenEndpoints(app, service);
   chainRoutes(app, service);
+  logRoutes(app, service);
   pageRoutes(app, options);
   const document = () =>
     app.getOpenAPI31Document({

@@ -7,6 +7,7 @@ import type { RateLimit } from "#src/http/rateLimit.ts";
 import type { NetworkId } from "#src/cardano/address.ts";
 import type { ServiceOptions } from "#src/http/service.ts";
 import type { Sites } from "#src/http/sites.ts";
+import type { LogSettings } from "#src/tokens/log/settings.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 
 export interface TokenEdgeOptions extends ServiceOptions {
@@ -30,6 +31,8 @@ export interface TokenEdgeOptions extends ServiceOptions {
   readonly client: string;
   /** Accepted host names and origins of pages; all where undefined. */
   readonly sites?: Sites;
+  /** The log of the instance. */
+  readonly tokenLog: LogSettings;
   /** Limits of one client; none where undefined. */
   readonly rateLimit?: RateLimit;
   /** Port at which the page finds the development wallet of the deployment's own devnet; undefined: it has none. */

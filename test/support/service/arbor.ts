@@ -11,7 +11,7 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { type App, startApp } from "#src/app/application.ts";
-import { readOptions } from "#src/app/options.ts";
+import { type Options, readOptions } from "#src/app/options.ts";
 import { createLog } from "#src/base/log.ts";
 import type { Builders } from "#src/threads/builders.ts";
 import { startBuilders } from "#src/app/threads/builders.ts";
@@ -38,14 +38,27 @@ export interface ArborOptions {
   readonly entry?: string;
   /** Whether a devnet has mainnet's magic and network id, in the test's process: no option of the product permits it. */
   readonly mainnet?: boolean;
+  /** Settings of the log of tokens, in the test's process. */
+  readonly tokenLog?: Options["tokenLog"];
   /** Folder of another checkout whose service is started; default: this checkout. */
   readonly checkout?: string;
 }
 
 /** Options by which services are the same. */
 function textOf({ infra, ...rest }: ArborOptions): string {
-  const { blockMs, checkout, entry, env = {}, mainnet, mining, ownProcess, roles } = rest;
-  return JSON.stringify([infra.databaseUrl, env, blockMs, checkout, entry, mainnet, mining, ownProcess, roles]);
+  const { blockMs, checkout, entry, env = {}, mainnet, mining, ownProcess, roles, tokenLog } = rest;
+  return JSON.stringify([
+    infra.databaseUrl,
+    env,
+    blockMs,
+    checkout,
+    entry,
+    mainnet,
+    mining,
+    ownProcess,
+    roles,
+    tokenLog,
+  ]);
 }
 
 /** The environment of a service. */
@@ -100,7 +113,11 @@ async function startHere(options: ArborOptions): Promise<Running> {
     if (process.env.ARBOR_TEST_OUTPUT) process.stderr.write(line + "\n");
   };
   const app: App = await startApp(
-    { ...read.value, ...(options.mainnet ? { networkMagic: MAINNET_MAGIC } : {}) },
+    {
+      ...read.value,
+      ...(options.mainnet ? { networkMagic: MAINNET_MAGIC } : {}),
+      ...(options.tokenLog ? { tokenLog: options.tokenLog } : {}),
+    },
     createLog(read.value.log, {}, print),
     print,
     { coldBuilders: true, connections: 8, builders: builders ??= startBuilders({ log: createLog("warn") }) },

@@ -1,0 +1,33 @@
+/** The log of the instance over HTTP. */
+import { z } from "zod";
+import { outputRef } from "#src/tokens/api/tokens.ts";
+
+/** What is known of the log without a checkpoint. */
+export const logInfo = z.object({
+  origin: z.string().describe("Name of the log: the first line of its checkpoints and the name of its key."),
+  vkey: z.string().describe("Public key of the log (signed note, type 01), as a policy names it."),
+  depth: z.int().describe("Blocks above a block before its states enter the log."),
+  size: z.int().describe("Entries of the newest checkpoint."),
+}).meta({ id: "LogInfo" });
+
+/** Text of a signed checkpoint, of a proof. */
+export const noteText = z.string();
+
+/** Parts of a tile's path. */
+export const tilePathParts = {
+  level: z.string().max(16).describe("Level of the tile, or `entries`."),
+  index: z.string().max(64).describe(
+    "Number of the tile in groups of three digits, all but the last with `x` (`x001/067`); of one that is not full followed by `.p/` and its width.",
+  ),
+};
+
+/** Index of an entry. */
+export const entryIndex = z.string().regex(/^(0|[1-9]\d{0,15})$/, "expected the index of an entry")
+  .transform(Number).describe("Index of an entry, from 0.");
+
+/** The state whose entry is meant. */
+export const stateQuery = {
+  outputRefId: outputRef.optional().describe(
+    "The state by its output, `<transaction hash>-<output index>`; the newest entry of the token where it is missing.",
+  ),
+};

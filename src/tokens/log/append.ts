@@ -1,0 +1,191 @@
+/**
+ * Appends to the log what the index knows and what is final: states of tokens and their ends, in the ledger's order.
+ *
+ * Assumptions:
+ * - The caller holds the follower's lease and runs each call in a transaction of its own, which locks the index's cursor:
+ *   what is read here does not move.
+ * - The order is that of slots, in a block that of the tokens' names, and of one token that of its transactions. Another
+ *   order in a block would need the position of each state, which rows of earlier releases lack.
+ * - A rollback below the log's slot is noted in the rollback's own transaction (`noteRollback`).
+ */
+import { compareBytes, utf8 } from "#src/base/bytes.ts";
+import { decode } from "#src/cardano/cbor.ts";
+import { readOutput } from "#src/cardano/output.ts";
+import { lockCursor, readSlotBelow } from "#src/chain/index/cursor.ts";
+import { insertRows } from "#src/chain/index/rows.ts";
+import type { Row } from "#src/chain/index/projection.ts";
+import { onlyRow } from "#src/store/rows.ts";
+import type { Queries } from "#src/store/store.ts";
+import { signCheckpoint } from "#src/tlog/checkpoint.ts";
+import { leafHash } from "#src/tlog/hash.ts";
+import type { NoteSigner } from "#src/tlog/note.ts";
+import { appendedTiles, TILE_WIDTH, type TilePlace } from "#src/tlog/tiles.ts";
+import { leafBytes, leafText, type LogLeaf, type StateLeaf } from "#src/tokens/api/logLeaf.ts";
+import { scriptOf } from "#src/tokens/index/projection.ts";
+import { bytes, number, text } from "#src/tokens/index/rows.ts";
+import { readRoot, readTiles } from "#src/tokens/log/rows.ts";
+
+/** States in one transaction, about: a block is never divided. */
+const MOST = 256;
+/** Checkpoints that are kept. */
+const CHECKPOINTS = 256;
+
+export interface AppendOptions {
+  /** Magic of the network, which each entry names. */
+  readonly net: number;
+  /** Blocks above a block before its states enter. */
+  readonly depth: number;
+  readonly signer: NoteSigner;
+}
+
+/** Whether there is something to append. */
+export async function hasFinal(sql: Queries, depth: number): Promise<boolean> {
+  const final = await readSlotBelow(sql, depth);
+  const row = await onlyRow(sql<{ due: boolean }[]>`
+    select h.undone_to is not null
+      or exists (select from token_state s where s.from_slot > h.slot and s.from_slot <= ${final})
+      or exists (select from token_state s where s.to_slot > h.slot and s.to_slot <= ${final}) as due
+    from log_head h`);
+  return row.due;
+}
+
+/** Notes in the transaction of a rollback to a slot that the log may have entries above it. */
+export async function noteRollback(sql: Queries, slot: number): Promise<void> {
+  await sql`update log_head set undone_to = least(undone_to, ${slot}) where slot > ${slot}`;
+}
+
+/** Appends some of what is final and signs a checkpoint; gives how many entries came and whether there may be more. */
+export async function appendFinal(
+  sql: Queries,
+  { net, depth, signer }: AppendOptions,
+): Promise<{ readonly added: number; readonly more: boolean }> {
+  await lockCursor(sql);
+  const head = await onlyRow(sql<{ slot: bigint; size: bigint; undone_to: bigint | null }[]>`
+    select slot, size, undone_to from log_head for update`);
+  const size = Number(head.size);
+  const leaves: LogLeaf[] = [];
+  let slot = Number(head.slot);
+  if (head.undone_to !== null) {
+    slot = Math.min(slot, Number(head.undone_to));
+    const first = await withdrawAbove(sql, slot);
+    if (first !== undefined) leaves.push({ v: 1, net, kind: "rollback", first, slot });
+  }
+  const final = await readSlotBelow(sql, depth);
+  const until = final > slot ? await windowEnd(sql, slot, final) : slot;
+  if (until > slot) leaves.push(...await numbered(sql, await readLeaves(sql, slot, until, net)));
+  await appendLeaves(sql, size, leaves);
+  await sql`update log_head set slot = ${until}, undone_to = null, size = ${size + leaves.length}`;
+  if (leaves.length > 0) await writeCheckpoint(sql, signer, size + leaves.length);
+  return { added: leaves.length, more: until < final };
+}
+
+/** Signs the log as it is where no checkpoint of this key and name is there. */
+export async function ensureCheckpoint(sql: Queries, signer: NoteSigner): Promise<void> {
+  await lockCursor(sql);
+  const { size } = await onlyRow(sql<{ size: bigint }[]>`select size from log_head for update`);
+  const note = await checkpointOf(sql, signer, Number(size));
+  const [known] = await sql<{ note: string }[]>`select note from log_checkpoint where size = ${size}`;
+  if (known?.note !== note) await writeCheckpoint(sql, signer, Number(size));
+}
+
+async function checkpointOf(sql: Queries, signer: NoteSigner, size: number): Promise<string> {
+  return signCheckpoint(signer, { origin: signer.name, size, root: await readRoot(sql, size) });
+}
+
+async function writeCheckpoint(sql: Queries, signer: NoteSigner, size: number): Promise<void> {
+  const note = await checkpointOf(sql, signer, size);
+  await sql`delete from log_checkpoint where size = ${size} or size < (
+    select min(size) from (select size from log_checkpoint order by size desc limit ${CHECKPOINTS}) newest)`;
+  await sql`insert into log_checkpoint (size, note) values (${size}, ${note})`;
+}
+
+/** Marks the entries above a slot as withdrawn; gives the index of the first. */
+async function withdrawAbove(sql: Queries, slot: number): Promise<number | undefined> {
+  const rows = await sql<{ n: bigint }[]>`
+    update log_entry set withdrawn = true where slot > ${slot} and not withdrawn and token is not null returning n`;
+  return rows.length === 0 ? undefined : rows.reduce((least, { n }) => Math.min(least, Number(n)), Infinity);
+}
+
+/** The slot up to which about `MOST` states are. */
+async function windowEnd(sql: Queries, after: number, final: number): Promise<number> {
+  const [row] = await sql<{ slot: bigint }[]>`
+    select from_slot as slot from token_state where from_slot > ${after} and from_slot <= ${final}
+    order by from_slot offset ${MOST} limit 1`;
+  return row ? Number(row.slot) : final;
+}
+
+type Unnumbered = Omit<StateLeaf, "seq">;
+
+/** States made and ended after a slot, up to another one, in order. */
+async function readLeaves(sql: Queries, after: number, until: number, net: number): Promise<Unnumbered[]> {
+  const states = await sql<Row[]>`
+    select ref, token, root, output, from_slot as slot, 0 as last, coalesce(position, -1) as position
+    from token_state where from_slot > ${after} and from_slot <= ${until}`;
+  // a token has ended where it has no state that outlives the span
+  const ends = await sql<Row[]>`
+    select distinct on (token) ref, token, root, output, to_slot as slot, 1 as last, 0 as position
+    from token_state s where to_slot > ${after} and to_slot <= ${until} and not exists (
+      select from token_state o where o.token = s.token and o.from_slot <= ${until}
+        and (o.to_slot is null or o.to_slot > ${until}))
+    order by token, to_slot desc, from_slot desc, s.position desc nulls last`;
+  return [...states, ...ends].sort(compareRows).map((row) => ({
+    v: 1,
+    net,
+    kind: number(row, "last") === 1 ? "end" : "update",
+    policy: scriptOf(readOutput(decode(bytes(row, "output"))).address) ?? "",
+    token: text(row, "token"),
+    slot: number(row, "slot"),
+    ref: text(row, "ref"),
+    root: text(row, "root"),
+  }));
+}
+
+function compareRows(a: Row, b: Row): number {
+  return number(a, "slot") - number(b, "slot") || compareText(text(a, "token"), text(b, "token")) ||
+    number(a, "last") - number(b, "last") || number(a, "position") - number(b, "position") ||
+    compareText(text(a, "ref"), text(b, "ref"));
+}
+
+const compareText = (a: string, b: string) => compareBytes(utf8(a), utf8(b));
+
+/** Counts the entries of each token. */
+async function numbered(sql: Queries, leaves: readonly Unnumbered[]): Promise<StateLeaf[]> {
+  const tokens = [...new Set(leaves.map(({ token }) => token))];
+  const rows = await sql<{ token: string; next: bigint }[]>`
+    select token, max(seq) + 1 as next from log_entry where token = any(${tokens}) and not withdrawn group by token`;
+  const next = new Map(rows.map((row) => [row.token, Number(row.next)]));
+  return leaves.map((leaf) => {
+    const seq = next.get(leaf.token) ?? 0;
+    next.set(leaf.token, seq + 1);
+    return { ...leaf, seq, kind: seq === 0 ? "boot" : leaf.kind };
+  });
+}
+
+async function appendLeaves(sql: Queries, size: number, leaves: readonly LogLeaf[]): Promise<void> {
+  if (leaves.length === 0) return;
+  const rows = leaves.map((leaf, i) => ({
+    n: size + i,
+    entry: leafText(leaf),
+    token: leaf.kind === "rollback" ? null : leaf.token,
+    seq: leaf.kind === "rollback" ? null : leaf.seq,
+    ref: leaf.kind === "rollback" || leaf.kind === "end" ? null : leaf.ref,
+    slot: leaf.slot,
+    withdrawn: false,
+  }));
+  await insertRows(sql, "log_entry", ["n", "entry", "token", "seq", "ref", "slot", "withdrawn"], rows);
+  const openTile = await readTiles(sql, openPlaces(size));
+  const tiles = appendedTiles(size, leaves.map((leaf) => leafHash(leafBytes(leaf))), openTile);
+  for (const { level, index, hashes } of tiles) {
+    await sql`insert into log_tile (level, n, hashes) values (${level}, ${index}, ${hashes})
+      on conflict (level, n) do update set hashes = excluded.hashes`;
+  }
+}
+
+/** The tiles of a log that are not full. */
+function openPlaces(size: number): TilePlace[] {
+  const places: TilePlace[] = [];
+  for (let [level, hashes] = [0, size]; hashes > 0; level++, hashes = Math.floor(hashes / TILE_WIDTH)) {
+    if (hashes % TILE_WIDTH > 0) places.push({ level, index: Math.floor(hashes / TILE_WIDTH) });
+  }
+  return places;
+}
