@@ -3,6 +3,7 @@ import { watchMempool } from "#src/wallets/mempoolWatch.ts";
 import { tokenReleases } from "#src/tokens/tokenRelease.ts";
 import { cageProjection } from "#src/tokens/index/projection.ts";
 import { noteRollback } from "#src/tokens/log/append.ts";
+import { WitnessRequests } from "#src/tokens/log/witnessRequests.ts";
 import { LogWriter } from "#src/tokens/log/writer.ts";
 import { cageScripts } from "#src/contract/script.ts";
 import { Follower } from "#src/chain/index/follower.ts";
@@ -31,9 +32,12 @@ export function startFollowerRole(context: AppContext): void {
       if ((await fence(sql, FOLLOWER, epoch)).length === 0) throw new Error("the follower's lease is lost");
     };
     const shared = { store, port, fence: ownLease, append: appendTouched, ring: notifyTouched(bus) };
+    const settings = tokenLogOf(options);
+    const logging = { store, fence: ownLease, log: log.with({ component: "token-log" }) };
+    const witnesses = new WitnessRequests({ ...logging, witnesses: settings.witnesses });
     const tokenLog = new LogWriter({
-      ...{ store, fence: ownLease, networkMagic: options.networkMagic, settings: tokenLogOf(options) },
-      log: log.with({ component: "token-log" }),
+      ...{ ...logging, networkMagic: options.networkMagic, settings },
+      onCheckpoint: () => witnesses.wake(),
     });
     const follower = running = new Follower({
       ...shared,
@@ -59,7 +63,12 @@ export function startFollowerRole(context: AppContext): void {
     const unsubscribe = bus.subscribe(WAKE_FOLLOWER, () => follower.wake());
     try {
       const watch = { ...shared, pollMs: options.mempoolMs, log: log.with({ component: "mempool" }) };
-      await Promise.all([follower.run(signal), watchMempool(watch, signal), tokenLog.run(signal)]);
+      await Promise.all([
+        follower.run(signal),
+        watchMempool(watch, signal),
+        tokenLog.run(signal),
+        witnesses.run(signal),
+      ]);
     } finally {
       unsubscribe();
     }

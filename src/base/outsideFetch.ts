@@ -21,8 +21,9 @@ export interface FetchOptions {
   readonly timeoutMs?: number;
   /** Most bytes of the response. */
   readonly maxBytes?: number;
-  /** Sent as JSON, with POST. */
+  /** Sent with POST, as JSON unless `contentType` says what it is. */
   readonly body?: string;
+  readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   /** Certificates to trust instead of the system's, PEM. */
@@ -121,14 +122,14 @@ async function request(text: string, options: FetchOptions, signal: AbortSignal)
   if (!target.ok) return fail(target.error.code === "refused" ? "refused" : "unreachable", target.error.message);
   if (signal.aborted) return fail("unreachable", "The request was cancelled.");
   try {
-    const { body, headers, ca, maxBytes = MOST_BYTES } = options;
+    const { body, contentType = "application/json", headers, ca, maxBytes = MOST_BYTES } = options;
     return await exchange<Exchange>(url, target.value, {
       method: body === undefined ? "GET" : "POST",
       headers: {
         accept: "application/json",
         "user-agent": "arbor",
         ...headers,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(body === undefined ? {} : { "content-type": contentType }),
       },
       body,
       signal,

@@ -31,3 +31,20 @@ export const stateQuery = {
     "The state by its output, `<transaction hash>-<output index>`; the newest entry of the token where it is missing.",
   ),
 };
+
+/** A witness as it says itself. */
+export const witnessInfo = z.object({
+  name: z.string(),
+  vkey: z.string().describe("Public key of the witness (signed note, type 04), as a policy names it."),
+  logs: z.array(z.string()).describe("Keys of the logs whose checkpoints it signs."),
+}).meta({ id: "WitnessInfo" });
+
+/** The hash by which a log is named in a path. */
+export const originHash = z.string().regex(/^[0-9a-f]{64}$/, "expected 64 hexadecimal digits").describe(
+  "SHA-256 of the log's origin, in hexadecimal.",
+);
+
+export const addCheckpointBody = z.custom<Uint8Array>((value) => value instanceof Uint8Array).meta({
+  type: "string",
+  description: "The old size, the consistency proof and the checkpoint.",
+});

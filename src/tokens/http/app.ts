@@ -22,6 +22,7 @@ import { rebuildRoutes } from "#src/tokens/http/rebuild.ts";
 import { streamRoutes } from "#src/tokens/http/stream.ts";
 import { tokenRoutes } from "#src/tokens/http/tokens.ts";
 import { transactionRoutes } from "#src/tokens/http/transactions.ts";
+import { witnessRoutes } from "#src/tokens/http/witness.ts";
 import { waitRoutes } from "#src/tokens/http/wait.ts";
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
@@ -40,6 +41,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   tokenEndpoints(app, service);
   chainRoutes(app, service);
   logRoutes(app, service);
+  witnessRoutes(app, service);
   pageRoutes(app, options);
   const document = () =>
     app.getOpenAPI31Document({
