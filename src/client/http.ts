@@ -102,6 +102,32 @@ export async function answer<T = Json>(
   throw refusal(response.status, json, text);
 }
 
+/**
+ * Reads a text.
+ *
+ * @throws {ApiError} where the service refuses, or gives no complete answer.
+ */
+export async function readText(base: string, path: string): Promise<string> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(base.replace(/\/$/, "") + path);
+    text = await response.text();
+  } catch (error) {
+    throw unreachable(base, error);
+  }
+  if (response.ok) return text;
+  throw refusal(response.status, jsonOf(text), text);
+}
+
+function jsonOf(text: string): Json {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}
+
 /** The error for a URL from which no complete response came. */
 export function unreachable(at: string, error: unknown): ApiError {
   return new ApiError(

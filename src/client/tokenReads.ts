@@ -1,7 +1,7 @@
 /** What the token service says, without builds: the reading half of its client. */
 import { mapParallel } from "#src/base/parallel.ts";
 import { factSegment } from "#src/client/factKey.ts";
-import { ApiError, call, queryText } from "#src/client/http.ts";
+import { ApiError, call, queryText, readText } from "#src/client/http.ts";
 import type { FactProof } from "#src/client/proofs.ts";
 import { dataOf, follow, type FollowOptions } from "#src/client/sse.ts";
 import { exactSummary, type Summary } from "#src/client/summary.ts";
@@ -99,6 +99,19 @@ export class TokenReads {
   fact(tokenId: string, key: string | Uint8Array): Promise<FactProof> {
     const { segment, query } = factSegment(key);
     return this.get(`/token/${tokenId}/facts/${segment}${query}`);
+  }
+
+  /**
+   * The tlog-proof of a state (`<hash>-<index>`), or of the newest entry of a token; undefined while the log has it not: a
+   * state enters some blocks after its own.
+   */
+  async stateProof(tokenId: string, outputRefId?: string): Promise<string | undefined> {
+    try {
+      return await readText(this.base, `/token/${tokenId}/state.tlog-proof${queryText({ outputRefId })}`);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "not_logged") return undefined;
+      throw error;
+    }
   }
 
   /**

@@ -9,6 +9,7 @@ import { govCommands } from "#src/cli/arbor/gov.ts";
 import { keyCommands } from "#src/cli/arbor/keys.ts";
 import { shortCommands } from "#src/cli/arbor/shortNames.ts";
 import { tokenCommands } from "#src/cli/arbor/tokens.ts";
+import { verifyCommand } from "#src/cli/arbor/verify.ts";
 import { completionCommand } from "#src/cli/completion.ts";
 
 /** The program, without its arguments. */
@@ -37,6 +38,7 @@ export function arborProgram(): Command {
   govCommands(program);
   eventsCommand(program);
   keyCommands(program);
+  verifyCommand(program);
   certificatesCommand(program);
   completionCommand(program);
   shortCommands(program);

@@ -8,7 +8,8 @@ import { addressIn } from "#src/cli/arbor/transact.ts";
 /** Adds the steps of a token's life, `arbor faucet` and `arbor address` to the program. */
 export function shortCommands(program: Command): void {
   const added = new Command().copyInheritedSettings(program);
-  for (const add of Object.values(STEPS)) add(added, "");
+  // `arbor verify` is a command that the help lists
+  for (const [name, add] of Object.entries(STEPS)) if (name !== "verify") add(added, "");
   fundCommand(added, "faucet");
   define(added, {
     usage: "address <file>",

@@ -1,7 +1,7 @@
 /** `arbor token`: tokens, their facts and requests, and each step of their life. */
 import { type Command, Option } from "commander";
 import type { Checked, PayingOptions, RequestOptions, UnsignedRequest } from "#src/client/tokens.ts";
-import { type Context, define } from "#src/cli/arbor/command.ts";
+import { type Context, define, wholeNumber } from "#src/cli/arbor/command.ts";
 import { factText, type TextOptions, withHex, withTrust } from "#src/cli/arbor/factText.ts";
 import { readCommands } from "#src/cli/arbor/tokenReads.ts";
 import {
@@ -18,6 +18,7 @@ import {
 import { CliError } from "#src/cli/error.ts";
 import { readText } from "#src/cli/input.ts";
 import type { Output } from "#src/cli/output.ts";
+import { proveOffline } from "#src/cli/offline.ts";
 import { type TrustOptions, verify } from "#src/cli/proofs.ts";
 
 /** Adds `arbor token` with all of its commands. */
@@ -62,16 +63,31 @@ const requestOptions = (
   ...(force ? { force } : {}),
 });
 
+interface OfflineOptions {
+  readonly offline?: boolean;
+  readonly wait?: number;
+}
+
 /** Commands of `arbor token` that are also commands of `arbor` itself, not listed there; `path` is what comes before. */
 export const STEPS: Readonly<Record<string, (parent: Command, path: string) => Command>> = {
   prove: (parent, path) =>
     withHex(define(parent, {
-      usage: "prove <token> <key>",
+      usage: "prove <token> <key...>",
       description: "a fact or its absence with its proof, as the service responds",
       example: `${path}prove 96d1f0… planet > proof.json`,
-    }, async ({ tokens, output, options }: Context<TextOptions>, token, key) => {
-      output.json(await tokens.fact(token, factText(key, options)));
-    })),
+    }, async ({ tokens, output, options }: Context<TextOptions & OfflineOptions>, token, given) => {
+      const keys = given.map((key) => factText(key, options));
+      const [key = ""] = keys;
+      if (options.offline) output.json(await proveOffline(tokens, token, keys, options.wait ?? 0));
+      else if (keys.length > 1) throw new CliError("Several keys require --offline.", "bad_options");
+      else output.json(await tokens.fact(token, key));
+    }))
+      .option("--offline", "facts with all that `arbor verify` needs without a network: the log's proof of their state")
+      .option(
+        "--wait <seconds>",
+        "with --offline: how long to wait until the log has the state",
+        wholeNumber(0, 86_400),
+      ),
   verify: (parent, path) =>
     withTrust(withHex(define(parent, {
       usage: "verify <answer> <token> <key>",

@@ -20,7 +20,7 @@ import { signCheckpoint } from "#src/tlog/checkpoint.ts";
 import { leafHash } from "#src/tlog/hash.ts";
 import type { NoteSigner } from "#src/tlog/note.ts";
 import { appendedTiles, TILE_WIDTH, type TilePlace } from "#src/tlog/tiles.ts";
-import { leafBytes, leafText, type LogLeaf, type StateLeaf } from "#src/tokens/api/logLeaf.ts";
+import { leafBytes, leafText, type LogLeaf, type StateLeaf } from "#src/contract/logLeaf.ts";
 import { scriptOf } from "#src/tokens/index/projection.ts";
 import { bytes, number, text } from "#src/tokens/index/rows.ts";
 import { readRoot, readTiles } from "#src/tokens/log/rows.ts";

@@ -4,7 +4,7 @@ import { fromUtf8 } from "#src/base/bytes.ts";
 import { acceptCheckpoint, parsePolicy } from "#src/tlog/policy.ts";
 import { parseLogProof, verifyLogProof } from "#src/tlog/proofFile.ts";
 import { vkeyOf } from "#src/tlog/note.ts";
-import { parseLeaf, type StateLeaf } from "#src/tokens/api/logLeaf.ts";
+import { parseLeaf, type StateLeaf } from "#src/contract/logLeaf.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { until } from "../../support/base/until.ts";

@@ -15,7 +15,7 @@ import { parseLogProof, verifyLogProof } from "#src/tlog/proofFile.ts";
 import { appendedTiles, hashesOfTiles, type Tile } from "#src/tlog/tiles.ts";
 import { consistencyProof, treeRoot } from "#src/tlog/tree.ts";
 import { addCheckpointText } from "#src/tlog/witness.ts";
-import { leafText } from "#src/tokens/api/logLeaf.ts";
+import { leafText } from "#src/contract/logLeaf.ts";
 import { socketPath } from "../../support/chain/nodeChain.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { Arbor } from "../../support/service/arbor.ts";
