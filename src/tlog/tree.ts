@@ -103,7 +103,10 @@ export interface Consistency {
 /** Whether the tree of size `before` is a prefix of the other. The empty tree is a prefix of each, by an empty proof. */
 export function verifyConsistency({ before, size, beforeRoot, root, proof }: Consistency): boolean {
   if (!isSize(before) || !isSize(size) || before > size || !areHashes([beforeRoot, root, ...proof])) return false;
-  if (before === 0) return proof.length === 0 && equalBytes(beforeRoot, EMPTY_LOG_ROOT);
+  if (before === 0) {
+    const isEmpty = (hash: Uint8Array) => equalBytes(hash, EMPTY_LOG_ROOT);
+    return proof.length === 0 && isEmpty(beforeRoot) && (size > 0 || isEmpty(root));
+  }
   if (before === size) return proof.length === 0 && equalBytes(beforeRoot, root);
   const [first, ...rest] = isPowerOfTwo(before) ? [beforeRoot, ...proof] : proof;
   // a proof between two sizes is never empty

@@ -22,6 +22,8 @@ declare module "vitest" {
     rustClients: string;
     /** Program of Go's client for UTxO RPC; empty if it could not be built. */
     utxorpcGo: string;
+    /** Program of readers and a witness of transparency logs; empty if it could not be built. */
+    tlogPeer: string;
     /** Program of aiken's Plutus machine; empty if it could not be built. */
     uplc: string;
     /** Folder of npm's cardano-wallet-js; empty if it could not be installed. */
@@ -125,6 +127,10 @@ export default function setup(project: TestProject): void {
   const client = (name: string) => `Without it no client of ${name} reads the devnet's UTxO RPC.`;
   project.provide("rustClients", crate("rust-clients", client("Rust")));
   project.provide("utxorpcGo", goProgram("utxorpc-go", "utxorpc-go-peer", client("Go")));
+  project.provide(
+    "tlogPeer",
+    goProgram("tlog", "tlog-peer", "Without it no reader or witness of others sees the log of tokens."),
+  );
   project.provide("uplc", crate("uplc", machine("aiken's uplc")));
   project.provide("yaci", yaci());
   project.provide("walletJs", walletJs());

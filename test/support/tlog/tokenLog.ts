@@ -37,8 +37,9 @@ export class TokenLogReader {
     return valueOf(parseVkey((await http(this.base, "GET", "/log")).body.vkey));
   }
 
-  /** The newest checkpoint, verified. */
+  /** The newest checkpoint, verified; waits for the first. */
   async checkpoint(): Promise<Checkpoint & { readonly note: string }> {
+    await until("the first checkpoint", async () => (await fetch(`${this.base}/log/checkpoint`)).ok);
     const note = await this.text("/log/checkpoint");
     return { ...valueOf(openCheckpoint(note, [await this.key()])).checkpoint, note };
   }

@@ -107,6 +107,8 @@ describe("the tree", () => {
     expect(verifyConsistency(empty)).toBe(true);
     expect(verifyConsistency({ ...empty, beforeRoot: root })).toBe(false);
     expect(verifyConsistency({ ...empty, proof: [root] })).toBe(false);
+    expect(verifyConsistency({ ...empty, size: 0 })).toBe(false);
+    expect(verifyConsistency({ ...empty, size: 0, root: EMPTY_LOG_ROOT })).toBe(true);
     expect(treeRoot(0, subtreesOf([]))).toEqual(EMPTY_LOG_ROOT);
   });
 
