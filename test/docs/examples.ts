@@ -129,6 +129,8 @@ async function recordTokens({ tokens, devnet }: Arbor, record: RecordExample): P
   await record("GET /token/{tokenId}/facts/{key}", { tokenId, key: "planet" });
   await record("GET /token/{tokenId}/facts/", { tokenId, encoding: "hex" });
 
+  await record("GET /log", {});
+  await record("GET /witness", {});
   await record("GET /chain/parameters", {});
   await record("GET /chain/outputs/{address}", { address });
   await record("GET /chain/assets/{asset}", { asset: cageScript.hash + tokenId });

@@ -1,6 +1,7 @@
 /** The log of tokens: what becomes final enters it, nothing leaves it, and each part of it can be verified by a reader. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromUtf8 } from "#src/base/bytes.ts";
+import { openStore } from "#src/store/store.ts";
 import { acceptCheckpoint, parsePolicy } from "#src/tlog/policy.ts";
 import { parseLogProof, verifyLogProof } from "#src/tlog/proofFile.ts";
 import { vkeyOf } from "#src/tlog/note.ts";
@@ -141,6 +142,23 @@ describe("the log of tokens", () => {
     expect(await reader.key()).toEqual(key);
     expect(await reader.checkpoint()).toEqual(checkpoint);
     expect(arbor.printed).not.toContain(checkpoint.note.slice(-20));
+  });
+
+  it("is made again from the index alone, with the same entries and checkpoint", async () => {
+    const [entries, { note }] = [await reader.entries(), await reader.checkpoint()];
+    await arbor.end();
+    const store = openStore(infra.databaseUrl, { max: 1, application: "test" });
+    await store.sql`delete from log_checkpoint`;
+    await store.sql`delete from log_entry`;
+    await store.sql`delete from log_tile`;
+    await store.sql`update log_head set slot = -1, size = 0`;
+    // as in a database of an earlier release, where states that ended no request have no position
+    await store.sql`update token_state set position = null where ref in (
+      select ref from token_state s where root = ${"0".repeat(64)})`;
+    await store.close();
+    await start();
+    expect(await reader.until(entries.length)).toEqual(entries);
+    expect((await reader.checkpoint()).note).toBe(note);
   });
 
   it("has a state that a rollback moved before it was final only where it is final", async () => {
