@@ -86,7 +86,7 @@ export async function benchUtxoRoot(print: (line: string) => void = console.log)
       if (size === sizes.at(-1)) {
         const times = MAINNET / size;
         built.push([
-          `${MAINNET.toLocaleString("en")} (extrapolated)`,
+          `${MAINNET.toLocaleString("en")} (extrapolated, without the further passes that sort them)`,
           (seconds * times).toFixed(0),
           (own * times).toFixed(0),
           (megabytes * times).toFixed(0),
