@@ -21,14 +21,6 @@ export {
   type VerifiedFactSet,
   verifyFactSet,
 } from "#src/client/factSet.ts";
-export {
-  type OfflineFact,
-  type OfflineProof,
-  offlineProof,
-  type OfflineRefusal,
-  type VerifiedOffline,
-  verifyOffline,
-} from "#src/client/offlineProof.ts";
 export { ApiError } from "#src/client/http.ts";
 export {
   type FactProof,

@@ -57,6 +57,7 @@ const LIBRARIES: readonly Library[] = [
       ".": "client.ts",
       "./keys": "clientKeys.ts",
       "./replicas": "clientReplicas.ts",
+      "./offline": "clientOffline.ts",
       "./blaze": "clientBlaze.ts",
     },
     keywords: ["cardano", "wallet", "merkle patricia forestry", "proof", "cip-30"],

@@ -41,6 +41,7 @@ import { ApiError, DevnetClient, enterpriseAddress, addressText, factSegment, fr
   publicKey, requireIntent, signUnchecked, toHex, TokenClient, toJson, transactionHash, utf8, verifyFact, verifyFactSet, WalletClient,
   type Token, type TokenEvent, type TransitionEvent, type Wallet } from "@arbor-cardano/client";
 import { accountKey, derivePath, keyHash, mnemonicEntropy, newMnemonic, rootKey, toPublic } from "@arbor-cardano/client/keys";
+import { verifyOffline } from "@arbor-cardano/client/offline";
 import { FactReplica, readFactText } from "@arbor-cardano/client/replicas";
 import { digest, Forestry, includes, initHash, LeafSet, leafOf } from "@arbor-cardano/forestry";
 
@@ -69,6 +70,7 @@ export async function main(service: string) {
     }
   };
   const checked = verifyFact({}, { tokenId: "ab".repeat(32), key: "k", trusted: { root: state } });
+  const offline = verifyOffline({}, "quorum none");
   const set = new LeafSet();
   set.add(leafOf(utf8("name"), utf8("Ada")));
   const root = set.root();
@@ -88,6 +90,7 @@ export async function main(service: string) {
     segment: factSegment("a/b").segment,
     unknown: await code(() => tokens.token("00".repeat(32))),
     reference: await code(() => readFactText(service, { href: "/missing", digest: "00".repeat(32), size: 1 }, "value")),
+    offline: offline.ok ? "ok" : offline.error.code,
     replica: new FactReplica().tokens().length,
     lovelace: toJson(lovelace(5n)),
     others: [typeof OperatorClient, typeof DevnetClient, typeof WalletClient, typeof requireIntent].join(),
@@ -119,6 +122,7 @@ const EXPECTED = {
   segment: "612f62",
   unknown: "token_unknown",
   reference: "token_unknown",
+  offline: "malformed",
   replica: 0,
   lovelace: '{"quantity":5,"unit":"lovelace"}',
   others: "function,function,function,function",
@@ -320,6 +324,7 @@ describe.skipIf(!hasNode)("the packages", () => {
     };
     const imports = {
       ...modules,
+      "@arbor-cardano/client/offline": "client/dist/offline.js",
       "@arbor-cardano/client/replicas": "client/dist/replicas.js",
       "@arbor-cardano/forestry": "forestry/dist/index.js",
     };
