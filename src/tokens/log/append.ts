@@ -26,7 +26,7 @@ import { bytes, number, text } from "#src/tokens/index/rows.ts";
 import { readRoot, readTiles } from "#src/tokens/log/rows.ts";
 
 /** States in one transaction, about: a block is never divided. */
-const MOST = 256;
+const MOST = 64;
 /** Checkpoints that are kept. */
 const CHECKPOINTS = 256;
 
@@ -152,7 +152,8 @@ const compareText = (a: string, b: string) => compareBytes(utf8(a), utf8(b));
 async function numbered(sql: Queries, leaves: readonly Unnumbered[]): Promise<StateLeaf[]> {
   const tokens = [...new Set(leaves.map(({ token }) => token))];
   const rows = await sql<{ token: string; next: bigint }[]>`
-    select token, max(seq) + 1 as next from log_entry where token = any(${tokens}) and not withdrawn group by token`;
+    select t.token, e.seq + 1 as next from unnest(${tokens}::text[]) t(token) cross join lateral (
+      select seq from log_entry where token = t.token and not withdrawn order by seq desc limit 1) e`;
   const next = new Map(rows.map((row) => [row.token, Number(row.next)]));
   return leaves.map((leaf) => {
     const seq = next.get(leaf.token) ?? 0;
