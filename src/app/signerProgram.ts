@@ -32,7 +32,7 @@ const FOLDER = ".arbor-signer";
 
 /** Options at free ports unless they are set: several of these programs may run on one machine. */
 const FREE = ["token-port", "wallet-port", "operator-port", "nats-port"];
-const FREE_OF_DEVNET = ["devnet-port", "indexer-port", "node-port"];
+const FREE_OF_DEVNET = ["devnet-port", "indexer-port", "node-port", "ogmios-port", "kupo-port", "utxorpc-port"];
 
 const aliases = ({ three }: SignerRules): OptionAliases => ({
   names: ["seed", "port", "yaci-store-host", "yaci-admin-host", "database-path"],

@@ -37,7 +37,6 @@ describe.skipIf(program === "")("the crate ogmios-client", () => {
     expect(new Date(await call<string>("startTime")).getTime()).toBe(body.genesisTime);
     expect(await call("epoch")).toBeGreaterThanOrEqual(0);
     expect(await call("height")).toBeGreaterThanOrEqual(body.height);
-    expect(await call("tip")).toMatchObject({ slot: expect.any(Number), id: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
   test("submits a payment and evaluates a script", async () => {
@@ -63,9 +62,10 @@ describe.skipIf(program === "")("the crate ogmios-client", () => {
     expect(await call("mempool")).toEqual([]);
   });
 
-  test("has other types than Ogmios' schema for ada, outputs, eras and hasTransaction", async () => {
+  test("has other types than Ogmios' schema for ada, outputs, eras, the tip and hasTransaction", async () => {
     await expect(call("parameters")).rejects.toThrow(/missing field `lovelace`/);
     await expect(call("eras")).rejects.toThrow(/invalid type: map, expected f64/);
+    await expect(call("tip")).rejects.toThrow(/untagged enum Tip/);
     await expect(call("utxos", { address })).rejects.toThrow(/missing field `index`/);
     await expect(call("hasTransaction", { hash: "00".repeat(32) })).rejects.toThrow(/expected struct Response/);
   });

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 import warnings
 from urllib.parse import urlsplit
 
@@ -51,10 +52,7 @@ PLUTUS = {1: PlutusV1Script, 2: PlutusV2Script, 3: PlutusV3Script}
 
 if "ogmios" in SETTINGS:
     place = urlsplit(SETTINGS["ogmios"])
-    # a tip that is kept for a second hides the coins of the block that has just come
-    context = KupoOgmiosV6ChainContext(
-        place.hostname, place.port, "", False, refetch_chain_tip_interval=0.05, kupo_url=SETTINGS.get("kupo")
-    )
+    context = KupoOgmiosV6ChainContext(place.hostname, place.port, "", False, kupo_url=SETTINGS.get("kupo"))
 else:
     context = BlockFrostChainContext("devnet", base_url=SETTINGS["url"].removesuffix("/v0"))
 wallet = HDWallet.from_mnemonic(" ".join(SETTINGS["words"]))
@@ -82,6 +80,9 @@ def script_address(script):
 
 
 def begin():
+    if "ogmios" in SETTINGS:
+        # it keeps the tip for a second, and with it the coins of an address
+        time.sleep(1.1)
     builder = TransactionBuilder(context)
     builder.add_input_address(address)
     return builder
@@ -89,7 +90,8 @@ def begin():
 
 def end(builder):
     signed = builder.build_and_sign([payment_key, stake_key], change_address=address)
-    return context.submit_tx(signed)
+    context.submit_tx(signed)
+    return str(signed.id)
 
 
 def at(ref, owner):
