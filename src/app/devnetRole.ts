@@ -44,6 +44,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
       ...metadataUrl(options),
       leaseMs: options.leaseMs,
       index: !options.devnetWithout.has("index"),
+      utxoRoot: !options.devnetWithout.has("utxo-root"),
       publish: cageScripts.map((script) => ({
         address: publicationAddress(context.networkId),
         script: referenceScript(script),
@@ -71,7 +72,8 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   const admin = without.has("admin") ? undefined : { places: () => places };
   const withWallet = !without.has("wallet");
   const explorer = { builders, pages: PAGES, index: !without.has("index"), wallet: withWallet };
-  const app = devnetApp({ devnet, store, port: context.port, files, health, hosts, origins, admin, explorer, log });
+  const served = { devnet, store, port: context.port, files, health, hosts, origins, admin, explorer, log };
+  const app = devnetApp({ ...served, utxoRoot: !without.has("utxo-root") });
   if (withWallet) walletRoutes(app, { devnet, port: context.port, pages: PAGES });
   const listener = await listen(context, app, devnetPort(options));
   if (withWallet) context.devnetWallet.port = listener.port;

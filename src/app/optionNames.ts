@@ -8,6 +8,7 @@ import { NETWORK_HELP, NETWORK_NAMES } from "#src/app/networkOptions.ts";
 import { OUTSIDE_HELP, OUTSIDE_NAMES } from "#src/app/outsideOptions.ts";
 import { PROVIDER_HELP, PROVIDER_NAMES } from "#src/app/providerOptions.ts";
 import { SIGNER_HELP, SIGNER_NAMES } from "#src/app/signerOptions.ts";
+import { TOKEN_LOG_HELP, TOKEN_LOG_NAMES } from "#src/app/tokenLogOptions.ts";
 import { TLS_HELP, TLS_NAMES } from "#src/app/tlsOptions.ts";
 
 /** Parts of a devnet that can be left out; its chain and its own HTTP API always run. */
@@ -21,6 +22,7 @@ export const DEVNET_PARTS = [
   "wallet",
   "socket",
   "tcp",
+  "utxo-root",
 ] as const;
 export type DevnetPart = (typeof DEVNET_PARTS)[number];
 export const HELP = `arbor: authenticated facts on Cardano
@@ -34,6 +36,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --client-builds N    concurrent builds per client of the token service; 0: no limit (32)  ARBOR_CLIENT_BUILDS
   --proxies N          proxies in front of the token service that append to X-Forwarded-For (0)  ARBOR_PROXIES
   --fact-slots B       true: facts are {value, slot} unless the query has slots=false (false)  ARBOR_FACT_SLOTS
+${TOKEN_LOG_HELP}
   --wallet-port N      wallet service (8090)                            ARBOR_WALLET_PORT
   --wallet-ui-port N   a second port for the wallets' page (off)  ARBOR_WALLET_UI_PORT
   --wallet-host HOST   address of the wallet service, independent of --host (127.0.0.1)  ARBOR_WALLET_HOST
@@ -93,6 +96,7 @@ export const NAMES = [
   "rate-limit",
   "client-builds",
   "proxies",
+  ...TOKEN_LOG_NAMES,
   "wallet-port",
   "wallet-ui-port",
   "wallet-host",

@@ -33,6 +33,7 @@ import {
   type YaciOptions,
 } from "#src/app/providerOptions.ts";
 import { readSigners, type Signers } from "#src/app/signerOptions.ts";
+import { readTokenLog } from "#src/app/tokenLogOptions.ts";
 import { readTlsFiles } from "#src/app/tlsOptions.ts";
 import type { TlsFiles } from "#src/embedded/postgres/tlsFiles.ts";
 
@@ -200,6 +201,7 @@ export function readOptions(
       proxies: number("proxies", 0, 16) ?? 0,
     },
     factSlots: flag("fact-slots"),
+    tokenLog: readTokenLog(reader),
     webhooksPrivate: flag("webhooks-private"),
     mailbox: { entity, all: entity * 16 },
     ...(text("health-port") === undefined ? {} : { healthPort: reader.port("health-port", 0) }),

@@ -46,8 +46,7 @@ export function readWitness(text: string): Result<WitnessAddress, Failure<"bad_w
 /** The key of a log as it is typed. */
 export function readLogKey(vkey: string): Result<NoteKey, Failure<"bad_key">> {
   const key = parseVkey(vkey);
-  if (!key.ok) return key;
-  return key.value.type === LOG_KEY ? key : fail("bad_key", "The key is not one of a log (Ed25519, type 01).");
+  return key.ok && key.value.type === LOG_KEY ? key : fail("bad_key", "is not the key of a log (Ed25519, type 01)");
 }
 
 /** Whether a text can be the name of a log or of a witness. */

@@ -11,7 +11,11 @@ import {
   U5CProvider,
   YaciProvider,
 } from "@meshsdk/core";
+import { WebSocket } from "ws";
 import { serve } from "./serve.mjs";
+
+// Node has it from version 22 on
+globalThis.WebSocket ??= WebSocket;
 
 const lovelace = (quantity) => [{ unit: "lovelace", quantity: String(quantity) }];
 const NAME = "4d657368";
