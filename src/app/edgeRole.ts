@@ -15,6 +15,7 @@ import { rollbackEndpoint } from "#src/operators/http/rollback.ts";
 import { releaseEndpoints } from "#src/operators/http/releases.ts";
 import { restoredEndpoints } from "#src/operators/http/restored.ts";
 import { webhookRoutes } from "#src/operators/http/webhooks.ts";
+import { devnetUtxoRoot } from "#src/devnet/utxoRoot.ts";
 import { tokenApp } from "#src/tokens/http/app.ts";
 import type { TokenEdgeOptions } from "#src/tokens/http/options.ts";
 import { PREFIX } from "#src/wallets/http/route.ts";
@@ -24,6 +25,7 @@ import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { CLIENT, PAGES } from "#src/app/pages.ts";
+import { isDevnet } from "#src/app/network.ts";
 import { tokenLogOf } from "#src/app/tokenLog.ts";
 import { partitionsCheck } from "#src/http/checks.ts";
 import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
@@ -95,6 +97,7 @@ export function tokenEdgeOptions(context: AppContext, { ask, events, health }: E
     networkMagic: options.networkMagic,
     factSlots: options.factSlots,
     tokenLog: tokenLogOf(options),
+    ...(isDevnet(options) ? { utxoRoot: devnetUtxoRoot(store) } : {}),
     ask: ask.ask,
     build: ask.build,
     boot: tokenBoot(tokenBuildOptions(context)),

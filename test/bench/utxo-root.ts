@@ -20,7 +20,7 @@ import { verifyAddress, verifyNoOutput, verifyOutput } from "#src/csmt/verify.ts
 import { readTip } from "#src/devnet/blocks/rows.ts";
 import { DEVNET_TREE } from "#src/devnet/blocks/utxoTree.ts";
 import { eachUtxo, insertUtxos } from "#src/devnet/blocks/writes.ts";
-import { devnetUtxoRoot } from "#src/devnet/ledger/utxoRootReads.ts";
+import { devnetUtxoRoot } from "#src/devnet/utxoRoot.ts";
 import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { planLookups } from "#src/store/readPool.ts";

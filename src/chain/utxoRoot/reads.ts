@@ -53,6 +53,17 @@ export interface Proved<T> {
   readonly proof: Uint8Array;
 }
 
+/** Reads of several parts of one answer, in one transaction. */
+interface PointReads {
+  readonly at: BlockRoot;
+  /** The transaction, for rows beside those of the outputs. */
+  readonly sql: Queries;
+  /** As `UtxoRootReads.output`. */
+  output(ref: OutRef): Promise<Proved<EncodedOutput> | undefined>;
+  /** As `UtxoRootReads.address`; undefined: the address has too many outputs. */
+  address(address: string): Promise<Proved<readonly EncodedOutput[]> | undefined>;
+}
+
 export type RootUnavailable = Failure<"utxo_root_unavailable">;
 
 /** Outputs of an address that one answer has, at most. */
@@ -83,12 +94,21 @@ export class UtxoRootReads {
     });
   }
 
+  /** Reads several parts of one answer, and other rows of the database, at one block. */
+  together<T>(work: (reads: PointReads) => Promise<T>): Promise<Result<T, RootUnavailable>> {
+    return this.#read((sql, state) =>
+      work({
+        at: state.at,
+        sql,
+        output: (ref) => this.#output(sql, state, ref),
+        address: (address) => this.#address(sql, state, address),
+      })
+    );
+  }
+
   /** An output, in the ledger's own encoding, with the proof that it is unspent; undefined if it is not. */
   output(ref: OutRef): Promise<Result<Proved<EncodedOutput> | undefined, RootUnavailable>> {
-    return this.#read(async (sql, state) => {
-      const [utxo] = await this.source.unspent(sql, [ref]);
-      return utxo && await included(state, utxo);
-    });
+    return this.#read((sql, state) => this.#output(sql, state, ref));
   }
 
   /** Whether an address has an output of a reference, with the proof. */
@@ -110,30 +130,7 @@ export class UtxoRootReads {
   async address(
     address: string,
   ): Promise<Result<Proved<readonly EncodedOutput[]>, RootUnavailable | TooManyOutputs>> {
-    const read = await this.#read(async (sql, { at, tree }) => {
-      const outputs = await this.source.unspentAt(sql, address, MOST_OUTPUTS + 1);
-      if (outputs.length > MOST_OUTPUTS) return undefined;
-      const prefix = addressPrefix(address);
-      const below = toHex(prefix).slice(0, PREFIX_BITS / 4);
-      tree.add(await readRows(sql, this.source.tables, rowsAhead([prefix]), below));
-      const { proof, elements } = await tree.run((top) => proveCompleteness(top, prefix));
-      const pacer = new EventLoopPacer();
-      const byKey = new Map<string, EncodedOutput>();
-      for (const output of outputs) {
-        byKey.set(toHex(keyBelow(prefix, output.ref)), output);
-        await pacer.step();
-      }
-      const value: EncodedOutput[] = [];
-      for (const { path, value: digest } of elements) {
-        const output = byKey.get(toHex(path));
-        const cbor = output && canonical(output.cbor);
-        if (!output || !cbor || !equalBytes(digest, blake2b256(cbor))) throw damaged();
-        value.push({ ref: output.ref, cbor });
-        await pacer.step();
-      }
-      if (value.length !== outputs.length) throw damaged();
-      return { at, value, proof: encodeCompleteness(proof) };
-    });
+    const read = await this.#read((sql, state) => this.#address(sql, state, address));
     if (!read.ok) return read;
     return read.value ? ok(read.value) : tooMany();
   }
@@ -150,6 +147,41 @@ export class UtxoRootReads {
       await pacer.step();
     }
     return ok(value);
+  }
+
+  async #output(sql: Queries, state: RootState, ref: OutRef): Promise<Proved<EncodedOutput> | undefined> {
+    const [utxo] = await this.source.unspent(sql, [ref]);
+    return utxo && await included(state, utxo);
+  }
+
+  /** Undefined: the address has too many outputs. */
+  async #address(
+    sql: Queries,
+    { at, tree }: RootState,
+    address: string,
+  ): Promise<Proved<readonly EncodedOutput[]> | undefined> {
+    const outputs = await this.source.unspentAt(sql, address, MOST_OUTPUTS + 1);
+    if (outputs.length > MOST_OUTPUTS) return undefined;
+    const prefix = addressPrefix(address);
+    const below = toHex(prefix).slice(0, PREFIX_BITS / 4);
+    tree.add(await readRows(sql, this.source.tables, rowsAhead([prefix]), below));
+    const { proof, elements } = await tree.run((top) => proveCompleteness(top, prefix));
+    const pacer = new EventLoopPacer();
+    const byKey = new Map<string, EncodedOutput>();
+    for (const output of outputs) {
+      byKey.set(toHex(keyBelow(prefix, output.ref)), output);
+      await pacer.step();
+    }
+    const value: EncodedOutput[] = [];
+    for (const { path, value: digest } of elements) {
+      const output = byKey.get(toHex(path));
+      const cbor = output && canonical(output.cbor);
+      if (!output || !cbor || !equalBytes(digest, blake2b256(cbor))) throw damaged();
+      value.push({ ref: output.ref, cbor });
+      await pacer.step();
+    }
+    if (value.length !== outputs.length) throw damaged();
+    return { at, value, proof: encodeCompleteness(proof) };
   }
 
   /** Reads with the tree at the newest block, in one transaction. A damaged tree is given up, so that it is built again. */

@@ -2,7 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
-import { anyFacts, factsQuery } from "#src/tokens/api/tokenFacts.ts";
+import * as answers from "#src/tokens/api/provedAnswers.ts";
+import { factsQuery } from "#src/tokens/api/tokenFacts.ts";
 import * as api from "#src/tokens/api/tokens.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { toJson } from "#src/base/json.ts";
@@ -28,6 +29,7 @@ import { endpoint, type SchemaOutputs } from "#src/http/route.ts";
 import { factsQuarantined, GONE, tokenGone, type TokenService } from "#src/tokens/http/service.ts";
 import { type FactForm, factPieces, factText, PAGE, streamed } from "#src/tokens/http/facts.ts";
 import { queryBytes } from "#src/tokens/http/factKey.ts";
+import { provedFacts, PROVING } from "#src/tokens/http/provedAnswers.ts";
 import { refRow, writerOf } from "#src/tokens/http/view.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -48,20 +50,23 @@ const FORM_VERSION = "2";
 const factCursor = z.object({ state: z.string(), place: z.string(), since: z.string().nullable().optional() });
 
 /** Adds `/token/{tokenId}/facts`. */
-export function factRoutes(app: OpenAPIHono, { store, factSlots = false }: TokenService): void {
+export function factRoutes(app: OpenAPIHono, service: TokenService): void {
+  const { store, factSlots = false } = service;
   endpoint(app, "get", "/token/:tokenId/facts", {
     summary: "The facts of a token",
     description:
       "The `ETag` changes only with the token's state: a request with `If-None-Match` gets a 304 until then.",
     params: { tokenId: api.tokenId },
-    query: factsQuery,
-    answer: anyFacts,
+    query: { ...factsQuery, proof: answers.proof },
+    answer: answers.anyProvedFacts,
     refusals: {
       ...GONE,
+      ...PROVING,
       409:
         "`token_quarantined`; `rolled_back`: the state of `since` or `after` is no longer on the chain, or no longer where it was",
     },
   }, async ({ params: { tokenId: token }, query, context }) => {
+    if (query.proof) return await provedFacts(service, token);
     const prefix = queryBytes(context.req.url, "prefix", query.encoding);
     const contains = queryBytes(context.req.url, "contains", query.encoding);
     if (contains !== undefined && query.since !== undefined) {

@@ -2,7 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { readNewestToken } from "#src/tokens/pendingTokens.ts";
-import { openRequests, openRequestsQuery, signedOpenRequests } from "#src/tokens/api/tokenFacts.ts";
+import * as answers from "#src/tokens/api/provedAnswers.ts";
+import { openRequestsQuery } from "#src/tokens/api/tokenFacts.ts";
 import * as api from "#src/tokens/api/tokens.ts";
 import { countRequests, type PagedRequest, readRequestPage } from "#src/tokens/index/read.ts";
 import { readOutlooks, type RequestOutlook } from "#src/tokens/index/warnings.ts";
@@ -10,24 +11,29 @@ import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { atPoint } from "#src/chain/pending/spendable.ts";
 import { rolledBack } from "#src/tokens/http/factRoutes.ts";
+import { provedRequests, PROVING } from "#src/tokens/http/provedAnswers.ts";
 import { tokenGone, type TokenService } from "#src/tokens/http/service.ts";
 import { requestView, writerOf } from "#src/tokens/http/view.ts";
 import { endpoint } from "#src/http/route.ts";
 import { afterIn, linkNext } from "#src/http/paging.ts";
 
 /** Adds `/token/{tokenId}/requests`. */
-export function openRequestRoutes(app: OpenAPIHono, { store, networkId, changesAtTop = false }: TokenService): void {
+export function openRequestRoutes(app: OpenAPIHono, service: TokenService): void {
+  const { store, networkId, changesAtTop = false } = service;
   endpoint(app, "get", "/token/:tokenId/requests", {
     summary: "Open requests of a token, with what would happen to each if they were applied now",
-    description: "Also of a token that has ended: what is open then can only be retracted.",
+    description:
+      "Also of a token that has ended: what is open then can only be retracted. With `proof` also of one that is unknown here.",
     params: { tokenId: api.tokenId },
-    query: openRequestsQuery,
-    answer: changesAtTop ? signedOpenRequests : openRequests,
+    query: { ...openRequestsQuery, proof: answers.proof },
+    answer: changesAtTop ? answers.anySignedOpenRequests : answers.anyOpenRequests,
     refusals: {
+      ...PROVING,
       404: "`token_unknown`",
       409: "`rolled_back`: the request of `after` is no longer on the chain",
     },
-  }, async ({ params: { tokenId }, query: { owner, limit, after, encoding }, context }) => {
+  }, async ({ params: { tokenId }, query: { owner, limit, after, encoding, proof }, context }) => {
+    if (proof) return await provedRequests(service);
     const from = afterIn(after, z.object({ request: z.string() }))?.request;
     const { value: { newest, total, found, outlooks } } = await atPoint(store, async (sql) => {
       const [newest, total, found] = await Promise.all([

@@ -9,6 +9,7 @@ import type { ServiceOptions } from "#src/http/service.ts";
 import type { Sites } from "#src/http/sites.ts";
 import type { LogSettings } from "#src/tokens/log/settings.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
+import type { UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
 
 export interface TokenEdgeOptions extends ServiceOptions {
   /** Network id of the addresses that are accepted. */
@@ -31,6 +32,8 @@ export interface TokenEdgeOptions extends ServiceOptions {
   readonly client: string;
   /** Accepted host names and origins of pages; all where undefined. */
   readonly sites?: Sites;
+  /** Reads with the root of all unspent outputs; undefined where the instance keeps none. */
+  readonly utxoRoot?: UtxoRootReads | undefined;
   /** The log of the instance. */
   readonly tokenLog: LogSettings;
   /** Limits of one client; none where undefined. */

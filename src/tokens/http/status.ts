@@ -36,6 +36,7 @@ export const refusal = refusalOf(
     refused_by_ledger: 422,
     wait_too_long: 503,
     index_behind: 503,
+    utxo_root_unavailable: 503,
     network_unreachable: 503,
     newer_version: 503,
     overloaded: 503,

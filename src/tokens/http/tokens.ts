@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import { after, limit, MOST } from "#src/tokens/api/tokenFacts.ts";
+import * as answers from "#src/tokens/api/provedAnswers.ts";
 import * as api from "#src/tokens/api/tokens.ts";
 import { readNewestToken } from "#src/tokens/pendingTokens.ts";
 import { countRequests, readRequests, readTokens } from "#src/tokens/index/read.ts";
@@ -10,15 +11,20 @@ import { atPoint } from "#src/chain/pending/spendable.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { afterIn, linkNext } from "#src/http/paging.ts";
 import { endpoint } from "#src/http/route.ts";
+import { provedToken, provedTokens, PROVING } from "#src/tokens/http/provedAnswers.ts";
 import { GONE, tokenGone, type TokenService } from "#src/tokens/http/service.ts";
 import { statusView, tokenLine, tokenView, writerOf } from "#src/tokens/http/view.ts";
 
 /** Adds `/tokens` and `/token/{tokenId}`. */
-export function tokenRoutes(app: OpenAPIHono, { store, networkId, changesAtTop = false }: TokenService): void {
+export function tokenRoutes(app: OpenAPIHono, service: TokenService): void {
+  const { store, networkId, changesAtTop = false } = service;
   endpoint(app, "get", "/tokens", {
     summary: "All live tokens",
-    answer: api.tokens,
-  }, async () => {
+    query: { proof: answers.proof },
+    answer: answers.anyTokens,
+    refusals: PROVING,
+  }, async ({ query: { proof } }) => {
+    if (proof) return await provedTokens(service);
     const [all, cursor] = await Promise.all([readTokens(store.sql), readCursor(store.sql)]);
     return { tokens: all.map(tokenLine), indexerStatus: statusView(cursor) };
   });
@@ -47,11 +53,13 @@ export function tokenRoutes(app: OpenAPIHono, { store, networkId, changesAtTop =
           description: "Maximum number of open requests in the response; `counts.requests` is the number of all.",
         }),
         after,
+        proof: answers.proof,
       },
-      answer: changesAtTop ? api.signedToken : api.token,
-      refusals: GONE,
+      answer: changesAtTop ? answers.anySignedToken : answers.anyToken,
+      refusals: { ...GONE, ...PROVING },
     },
-    async ({ params: { tokenId }, query: { encoding, requests: listed = true, limit, after }, context }) => {
+    async ({ params: { tokenId }, query: { encoding, requests: listed = true, limit, after, proof }, context }) => {
+      if (proof) return await provedToken(service, tokenId);
       const from = afterIn(after, z.object({ request: z.string().regex(/^[0-9a-f]{64}#\d{1,5}$/) }))?.request;
       const { value: [requests, count, newest] } = await atPoint(
         store,

@@ -14,7 +14,7 @@ import { utxoRootRoutes } from "#src/chain/utxoRoot/routes.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
-import { devnetUtxoRoot } from "#src/devnet/ledger/utxoRootReads.ts";
+import { devnetUtxoRoot } from "#src/devnet/utxoRoot.ts";
 import { adminRoutes, type AdminRoutesOptions } from "#src/devnet/serve/admin/admin.ts";
 import { governanceByKeys } from "#src/devnet/serve/admin/governance.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/devnet/serve/admin/ledger.ts";

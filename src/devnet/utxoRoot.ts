@@ -8,7 +8,7 @@ import type { Queries, Store } from "#src/store/store.ts";
 /** Roots of blocks in one answer, at most: more than a rollback of mainnet's depth goes back. */
 const MOST_ROOTS = 2_500;
 
-/** The reads for `utxoRootRoutes`. */
+/** The reads for `utxoRootRoutes` and the proofs of the token service. */
 export function devnetUtxoRoot(store: Pick<Store, "sql">): UtxoRootReads {
   return new UtxoRootReads({
     store,
