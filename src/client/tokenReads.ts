@@ -21,7 +21,17 @@ import {
   type PastRequest,
   refreshFacts,
 } from "#src/client/tokenFacts.ts";
-import type { Facts, LedgerTransaction, Token, TokenEvent, Tokens } from "#src/client/tokenTypes.ts";
+import type {
+  Facts,
+  LedgerTransaction,
+  ProvedFacts,
+  ProvedRequests,
+  ProvedToken,
+  ProvedTokens,
+  Token,
+  TokenEvent,
+  Tokens,
+} from "#src/client/tokenTypes.ts";
 import { transactionHash } from "#src/client/witnesses.ts";
 
 /** The requests of `TokenClient` that only read. */
@@ -86,6 +96,26 @@ export class TokenReads {
   ): AsyncGenerator<OpenRequest, void> {
     const path = `/token/${tokenId}/requests${queryText({ owner, limit, encoding })}`;
     for await (const page of pages<{ requests: OpenRequest[] }>(this.base, path)) yield* page.requests;
+  }
+
+  /** The list of tokens with its proof, which `verifyTokenList` checks. */
+  provedTokens(): Promise<ProvedTokens> {
+    return this.get("/tokens?proof=true");
+  }
+
+  /** The state of a token with its proof, which `verifyTokenState` checks. */
+  provedToken(tokenId: string): Promise<ProvedToken> {
+    return this.get(`/token/${tokenId}?proof=true`);
+  }
+
+  /** The open requests of a token with their proof, which `verifyRequestSet` checks. */
+  provedRequests(tokenId: string): Promise<ProvedRequests> {
+    return this.get(`/token/${tokenId}/requests?proof=true`);
+  }
+
+  /** All facts of a token with their proof, which `verifyTokenFacts` checks. */
+  provedFacts(tokenId: string): Promise<ProvedFacts> {
+    return this.get(`/token/${tokenId}/facts?proof=true`);
   }
 
   /** The contract and the network of the service. */

@@ -1,5 +1,6 @@
 /** Types of the token service's answers, and options of its client. */
 import type { z } from "zod";
+import type * as answers from "#src/tokens/api/provedAnswers.ts";
 import type * as api from "#src/tokens/api/tokens.ts";
 import type { SlotConfig } from "#src/cardano/parameters.ts";
 import type { CheckedTransaction } from "#src/client/checkedTransaction.ts";
@@ -8,6 +9,10 @@ import type { Limits, Resolve } from "#src/client/summary.ts";
 export type Token = z.output<typeof api.token>;
 export type Tokens = z.output<typeof api.tokens>;
 export type Facts = z.output<typeof api.facts>;
+export type ProvedTokens = z.output<typeof answers.provedTokens>;
+export type ProvedToken = z.output<typeof answers.provedToken>;
+export type ProvedRequests = z.output<typeof answers.provedRequests>;
+export type ProvedFacts = z.output<typeof answers.provedFacts>;
 export type LedgerTransaction = z.output<typeof api.transaction>;
 export type Unsigned = z.output<typeof api.unsigned>;
 export type UnsignedBoot = z.output<typeof api.unsignedBoot>;

@@ -95,11 +95,19 @@ export class LoggedTokens {
 
   /** Inserts a fact: a request and an update, each in a block. */
   async insert(token: string, key: string, newValue = "v"): Promise<string> {
-    const path = `/transaction/${this.owner.address}`;
-    const request = await this.#carry(
-      await http(this.tokens, "POST", `${path}/request-insert/${token}`, { key, newValue }),
-    );
-    return await this.#carry(await http(this.tokens, "GET", `${path}/update-token/${token}?request=${request}-0`));
+    return await this.apply(token, await this.request(token, key, newValue));
+  }
+
+  /** Requests a new fact; gives the request's transaction. */
+  async request(token: string, key: string, newValue = "v"): Promise<string> {
+    const path = `/transaction/${this.owner.address}/request-insert/${token}`;
+    return await this.#carry(await http(this.tokens, "POST", path, { key, newValue }));
+  }
+
+  /** Applies a request, by its transaction. */
+  async apply(token: string, request: string): Promise<string> {
+    const path = `/transaction/${this.owner.address}/update-token/${token}?request=${request}-0`;
+    return await this.#carry(await http(this.tokens, "GET", path));
   }
 
   async end(token: string): Promise<void> {
