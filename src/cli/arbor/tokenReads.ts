@@ -3,12 +3,21 @@ import { type Command, Option } from "commander";
 import type { HistorySelection } from "#src/client/tokenFacts.ts";
 import type { Facts } from "#src/client/tokens.ts";
 import { type Context, define, first, limitOption, pageSize, wholeNumber } from "#src/cli/arbor/command.ts";
+import {
+  type AgainstOptions,
+  isAgainst,
+  provedFacts,
+  provedList,
+  provedRequests,
+  provedState,
+  withAgainst,
+} from "#src/cli/arbor/provedReads.ts";
 import { encodingOf, factText, type TextOptions, withHex, withTrust } from "#src/cli/arbor/factText.ts";
 import { CliError } from "#src/cli/error.ts";
 import { short } from "#src/cli/output.ts";
 import { factsVerifier, type TrustOptions } from "#src/cli/proofs.ts";
 
-type FactsOptions = TextOptions & TrustOptions & {
+type FactsOptions = TextOptions & TrustOptions & AgainstOptions & {
   readonly prefix?: string;
   readonly slots?: boolean;
   readonly limit?: number;
@@ -26,24 +35,30 @@ export function readCommands(token: Command): void {
 }
 
 function listCommand(token: Command): void {
-  define(token, { usage: "list", description: "live tokens, the oldest first", example: "token list" }, async (
-    { tokens, output },
-  ) => {
+  withAgainst(define(token, {
+    usage: "list",
+    description: "live tokens, the oldest first",
+    example: "token list",
+  }, async (context: Context<AgainstOptions>) => {
+    if (isAgainst(context.options)) return await provedList(context);
+    const { tokens, output } = context;
     const answer = await tokens.tokens();
     output.list(
       answer,
       ["token", "status", "owner", "root"],
       answer.tokens.map(({ tokenId, status, owner, root }) => [tokenId, status, short(owner), short(root)]),
     );
-  });
+  }));
 }
 
 function showCommand(token: Command): void {
-  define(token, {
+  withAgainst(define(token, {
     usage: "show <token>",
     description: "the state of a token",
-    example: "token show 96d1f0…",
-  }, async ({ tokens, output }, id) => {
+    example: "token show 96d1f0… --against https://arbor.example",
+  }, async (context: Context<AgainstOptions>, id) => {
+    if (isAgainst(context.options)) return await provedState(context, id);
+    const { tokens, output } = context;
     const answer = await tokens.token(id);
     const { tokenId, status, reason, owner, root, outputRefId, counts } = answer;
     output.record(answer, [
@@ -56,16 +71,20 @@ function showCommand(token: Command): void {
       ["facts", counts.facts],
       ["open requests", counts.requests],
     ]);
-  });
+  }));
 }
 
 function factsCommand(token: Command): void {
-  withTrust(withHex(define(token, {
+  withAgainst(withTrust(withHex(define(token, {
     usage: "facts <token>",
     description: "the facts of a token, by key",
     example: "token facts 96d1f0… --prefix planet/",
-  }, async ({ tokens, output, options }: Context<FactsOptions>, id) => {
-    const { prefix, slots, limit } = options;
+  }, async (context: Context<FactsOptions>, id) => {
+    const { tokens, output, options } = context;
+    const { prefix, slots, limit, root, policy, datum, verify } = options;
+    if (isAgainst(options, { prefix, slots, limit, root, policy, datum, output: options.output, verify })) {
+      return await provedFacts(context, id);
+    }
     const trusts = [options.root, options.policy, options.datum, options.output].some((one) => one !== undefined);
     const verifies = options.verify || trusts;
     if ((slots || verifies) && (prefix !== undefined || limit !== undefined)) {
@@ -95,7 +114,7 @@ function factsCommand(token: Command): void {
     await check?.(pages, output);
     const shown = pages.flatMap((page) => Object.entries(page)).slice(0, limit);
     output.list(Object.fromEntries(shown), ["key", "value"], shown);
-  })))
+  }))))
     .option("--prefix <text>", "only facts whose keys begin with it")
     .option("--slots", "each value with the slot of the block that set it")
     .option("--limit <n>", "most facts", wholeNumber(1, MOST))
@@ -163,12 +182,14 @@ function historyCommand(token: Command): void {
 }
 
 function requestsCommand(token: Command): void {
-  withHex(define(token, {
+  withAgainst(withHex(define(token, {
     usage: "requests <token>",
     description: "the open requests of a token, oldest first, and whether the owner could apply each now",
     example: "token requests 96d1f0…",
-  }, async ({ tokens, output, options }: Context<TextOptions & { owner?: string; limit?: number }>, id) => {
+  }, async (context: Context<TextOptions & AgainstOptions & { owner?: string; limit?: number }>, id) => {
+    const { tokens, output, options } = context;
     const { owner, limit } = options;
+    if (isAgainst(options, { owner, limit })) return await provedRequests(context, id);
     const selection = { ...encodingOf(options), ...(owner === undefined ? {} : { owner }) };
     const requests = await first(
       tokens.openRequests(id, { ...selection, limit: pageSize(limit, PAGE) }),
@@ -187,7 +208,7 @@ function requestsCommand(token: Command): void {
         outlook && (outlook.code ?? "yes"),
       ]),
     );
-  }))
+  })))
     .option("--owner <hash>", "only requests that are refunded to this payment key hash")
     .addOption(limitOption(MOST));
 }

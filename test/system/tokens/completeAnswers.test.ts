@@ -8,6 +8,7 @@ import type { Failure, Result } from "#src/base/result.ts";
 import { TokenClient } from "#src/client/tokens.ts";
 import { verifyRequestSet, verifyTokenFacts, verifyTokenList, verifyTokenState } from "#src/client/ledgerAnswers.ts";
 import { fetchTrustedRoot, type TrustedRoot } from "#src/client/ledgerRoot.ts";
+import { runCli } from "../../support/cli/arborCli.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { type FalsifyingProxy, startFalsifyingProxy } from "../../support/infra/falsifyingProxy.ts";
 import { Arbor } from "../../support/service/arbor.ts";
@@ -314,6 +315,42 @@ describe("complete answers", () => {
     other.falsify = (_, roots) => Promise.resolve(asked++ < 2 ? [] : roots);
     expect((await fetchTrustedRoot(answer, { ...both, waitMs: 60_000 })).ok).toBe(true);
     await other.stop();
+  });
+
+  it("verifies by the command line, which refuses what is not proven", async () => {
+    const cli = (url: string, ...args: string[]) => runCli(["token", ...args], { env: { ARBOR_TOKENS_URL: url } });
+    const against = ["--against", arbor.devnet];
+    const list = await cli(arbor.tokens, "list", ...against);
+    expect(list).toMatchObject({ code: 0, stderr: expect.stringContaining("checked: 4 outputs are all that") });
+    expect(list.stderr).toContain("not checked: Whether the trusted root is that of the ledger");
+    expect(JSON.parse(list.stdout).tokens.map(({ tokenId }: { tokenId: string }) => tokenId).sort())
+      .toEqual([first, second].sort());
+    const show = await cli(arbor.tokens, "show", first, ...against);
+    const { root } = await honest.token(first);
+    expect(JSON.parse(show.stdout)).toMatchObject({ token: { tokenId: first, root } });
+    const requests = await cli(arbor.tokens, "requests", first, ...against);
+    expect(JSON.parse(requests.stdout).requests).toMatchObject([
+      { outputRefId: `${open}-0`, change: { type: "insert", key: "star", value: "Sun" } },
+    ]);
+    const facts = await cli(arbor.tokens, "facts", first, ...against);
+    expect(JSON.parse(facts.stdout).facts).toEqual({ planet: "Earth", moon: "Luna" });
+
+    proxy.falsify = (_, answer) => Promise.resolve({ ...answer, facts: answer.facts.slice(1) });
+    expect(await cli(proxy.url, "facts", first, ...against)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/facts are missing, added or changed\. \(facts_differ\)\n$/),
+    });
+    expect(await cli(arbor.tokens, "list", ...against, "--quorum", "2")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("(bad_quorum)"),
+    });
+    for (const args of [["list", "--quorum", "1"], ["facts", first, ...against, "--prefix", "p"]]) {
+      expect(await cli(arbor.tokens, ...args)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("(bad_options)"),
+      });
+    }
   });
 
   it("refuses every answer of another form", async () => {

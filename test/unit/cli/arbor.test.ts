@@ -90,7 +90,7 @@ it("loads nothing of the server", async () => {
   });
   const modules = new Set(Object.keys(metafile.inputs).map((file) => file.split("/").slice(0, 2).join("/")));
   expect([...modules].sort()).toEqual(
-    ["base", "cardano", "cli", "client", "contract", "forestry", "tlog"].map((one) => `src/${one}`),
+    ["base", "cardano", "cli", "client", "contract", "csmt", "forestry", "tlog"].map((one) => `src/${one}`),
   );
   const atStart = new Set<string>();
   const visited = new Set<string>();
