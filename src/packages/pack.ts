@@ -58,6 +58,7 @@ const LIBRARIES: readonly Library[] = [
       "./keys": "clientKeys.ts",
       "./replicas": "clientReplicas.ts",
       "./offline": "clientOffline.ts",
+      "./ledger": "clientLedger.ts",
       "./blaze": "clientBlaze.ts",
     },
     keywords: ["cardano", "wallet", "merkle patricia forestry", "proof", "cip-30"],

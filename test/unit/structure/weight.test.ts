@@ -20,6 +20,7 @@ const LIGHT = [
   "src/client/offlineProof.ts",
   "src/packages/client.ts",
   "src/packages/clientKeys.ts",
+  "src/packages/clientLedger.ts",
   "src/packages/clientOffline.ts",
   "src/packages/clientReplicas.ts",
   "src/packages/forestry.ts",
