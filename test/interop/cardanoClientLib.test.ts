@@ -22,8 +22,11 @@ describeLibrary({
   name: "cardano-client-lib with Kupo and Ogmios",
   command,
   // its newest backend for Ogmios, 0.6.2, reads no cost model that has more entries
-  env: { ARBOR_PROTOCOL_VERSION: "10" },
+  env: { ARBOR_PROTOCOL_VERSION: "9" },
   settings: ({ kupo, ogmios }) => ({ kupo: `${kupo}/`, ogmios: `${ogmios}/` }),
   args: { "DRep delegation": { signers: 1 } },
+  faults: {
+    "reference script": { because: "whose backend gives it no scripts", error: /"scriptSupplier" is null/ },
+  },
   lacks: ["account", "transaction", "holder of an asset"],
 });
