@@ -41,6 +41,7 @@ import { ApiError, DevnetClient, enterpriseAddress, addressText, factSegment, fr
   publicKey, requireIntent, signUnchecked, toHex, TokenClient, toJson, transactionHash, utf8, verifyFact, verifyFactSet, WalletClient,
   type Token, type TokenEvent, type TransitionEvent, type Wallet } from "@arbor-cardano/client";
 import { accountKey, derivePath, keyHash, mnemonicEntropy, newMnemonic, rootKey, toPublic } from "@arbor-cardano/client/keys";
+import { verifyTokenList } from "@arbor-cardano/client/ledger";
 import { verifyOffline } from "@arbor-cardano/client/offline";
 import { FactReplica, readFactText } from "@arbor-cardano/client/replicas";
 import { digest, Forestry, includes, initHash, LeafSet, leafOf } from "@arbor-cardano/forestry";
@@ -71,6 +72,7 @@ export async function main(service: string) {
   };
   const checked = verifyFact({}, { tokenId: "ab".repeat(32), key: "k", trusted: { root: state } });
   const offline = verifyOffline({}, "quorum none");
+  const ledger = verifyTokenList({}, { trusted: { utxoRoot: "ab".repeat(32), point: { slot: 1, hash: "ab".repeat(32) } } });
   const set = new LeafSet();
   set.add(leafOf(utf8("name"), utf8("Ada")));
   const root = set.root();
@@ -90,6 +92,7 @@ export async function main(service: string) {
     segment: factSegment("a/b").segment,
     unknown: await code(() => tokens.token("00".repeat(32))),
     reference: await code(() => readFactText(service, { href: "/missing", digest: "00".repeat(32), size: 1 }, "value")),
+    ledger: ledger.ok ? "ok" : ledger.error.code,
     offline: offline.ok ? "ok" : offline.error.code,
     replica: new FactReplica().tokens().length,
     lovelace: toJson(lovelace(5n)),
@@ -122,6 +125,7 @@ const EXPECTED = {
   segment: "612f62",
   unknown: "token_unknown",
   reference: "token_unknown",
+  ledger: "malformed",
   offline: "malformed",
   replica: 0,
   lovelace: '{"quantity":5,"unit":"lovelace"}',
@@ -324,6 +328,7 @@ describe.skipIf(!hasNode)("the packages", () => {
     };
     const imports = {
       ...modules,
+      "@arbor-cardano/client/ledger": "client/dist/ledger.js",
       "@arbor-cardano/client/offline": "client/dist/offline.js",
       "@arbor-cardano/client/replicas": "client/dist/replicas.js",
       "@arbor-cardano/forestry": "forestry/dist/index.js",

@@ -2,6 +2,8 @@
  * Answers with the proof that nothing was left out, verified against the root of a second instance; and an instance that
  * leaves something out, shows an old state, or proves something else.
  */
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fromUtf8, toHex, utf8 } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
@@ -11,6 +13,8 @@ import { fetchTrustedRoot, type TrustedRoot } from "#src/client/ledgerRoot.ts";
 import { runCli } from "../../support/cli/arborCli.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { type FalsifyingProxy, startFalsifyingProxy } from "../../support/infra/falsifyingProxy.ts";
+import { inBrowserContext } from "../../support/pages/browserModule.ts";
+import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { http } from "../../support/service/user.ts";
 import { LoggedTokens } from "../../support/tlog/tokenLog.ts";
@@ -353,6 +357,71 @@ describe("complete answers", () => {
     }
   });
 
+  /** Run in a browser: lists and facts, and what is wrong with two of them. */
+  const SCRIPT = `
+    const { base, second, token } = input;
+    const asking = new client.TokenClient(base);
+    const list = await asking.provedTokens();
+    const facts = await asking.provedFacts(token);
+    const requests = await asking.provedRequests(token);
+    const state = await asking.provedToken(token);
+    const trusted = async (answer) => (await client.fetchTrustedRoot(answer, { instances: [second] })).value;
+    const of = async (verify, answer) => {
+      const { ok, value, error } = verify(answer, { tokenId: token, trusted: await trusted(answer) });
+      return ok ? value : error.code;
+    };
+    return {
+      tokens: (await of(client.verifyTokenList, list)).tokens.map(({ tokenId }) => tokenId).sort(),
+      facts: (await of(client.verifyTokenFacts, facts)).facts.size,
+      requests: (await of(client.verifyRequestSet, requests)).requests.length,
+      state: (await of(client.verifyTokenState, state)).token.tokenId,
+      lies: [
+        await of(client.verifyTokenFacts, { ...facts, facts: facts.facts.slice(1) }),
+        await of(client.verifyTokenList, { ...list, tokens: list.tokens.slice(1) }),
+      ],
+    };
+  `;
+
+  it("verifies with web globals only, and in a browser", async () => {
+    const input = { base: arbor.tokens, second: arbor.devnet, token: first };
+    const expected = {
+      tokens: [first, second].sort(),
+      facts: 2,
+      requests: 1,
+      state: first,
+      lies: ["facts_differ", "incomplete"],
+    };
+    const { outputFiles: [file] } = await build({
+      absWorkingDir: fileURLToPath(new URL("../../../", import.meta.url)),
+      stdin: {
+        contents: `export * from "#src/packages/clientLedger.ts"; export { TokenClient } from "#src/client/tokens.ts";`,
+        resolveDir: ".",
+      },
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      tsconfigRaw: {},
+      write: false,
+    });
+    const module = file!.text;
+    expect(await inBrowserContext(module)(SCRIPT, input)).toEqual(expected);
+    const browser = await sharedBrowser();
+    if (!browser) return;
+    try {
+      const page = await browser.newPage();
+      await page.goto(`${arbor.devnet}/tip`, { timeout: 120_000 });
+      const seen = await page.evaluate(`(async () => {
+        const module = new Blob([${JSON.stringify(module)}], { type: "text/javascript" });
+        const client = await import(URL.createObjectURL(module));
+        const input = ${JSON.stringify(input)};
+        ${SCRIPT}
+      })()`);
+      expect(seen).toEqual(expected);
+    } finally {
+      await browser.close();
+    }
+  });
+
   it("refuses every answer of another form", async () => {
     const answers = {
       list: await honest.provedTokens(),
@@ -401,6 +470,31 @@ describe("complete answers", () => {
       const facts = await honest.provedFacts(second);
       return valueOf(verifyTokenFacts(facts, { tokenId: second, trusted: await anchor(facts) })).facts.size === 6;
     });
+  });
+
+  it("has no root for an answer of a block that was rolled back, and proves the state before it", async () => {
+    const before = valueOf(verifyTokenState(...await asked()));
+    await people.insert(second, "last");
+    const [rolledBack, question] = await asked();
+    expect(valueOf(verifyTokenState(rolledBack, question)).token.root).not.toBe(before.token.root);
+    const rollback = await http(arbor.devnet, "POST", "/rollback", { blocks: 2, drop: true });
+    expect(rollback.status).toBe(200);
+    await until("the state before it is proven", async () => {
+      const [answer, question] = await asked();
+      return valueOf(verifyTokenState(answer, question)).token.outputRefId === before.token.outputRefId;
+    });
+    expect(await fetchTrustedRoot(rolledBack, { instances: [arbor.devnet], waitMs: 0 })).toMatchObject({
+      ok: false,
+      error: {
+        code: "no_quorum",
+        message: expect.stringContaining(`It does not know the block in slot ${question.trusted.point.slot}`),
+      },
+    });
+
+    async function asked() {
+      const answer = await honest.provedToken(second);
+      return [answer, { tokenId: second, trusted: await anchor(answer) }] as const;
+    }
   });
 });
 
