@@ -2,3 +2,4 @@
 export type { Failure, Result } from "#src/base/result.ts";
 export * from "#src/client/ledgerAnswers.ts";
 export * from "#src/client/ledgerRoot.ts";
+export { initHash } from "#src/cardano/hash.ts";
