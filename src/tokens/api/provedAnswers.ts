@@ -13,7 +13,7 @@ export const proof = flag.optional().meta({
   type: "boolean",
   description:
     "Whether the response proves that nothing was left out, against a root of all unspent outputs. It is then of another form, " +
-    "holds no pending changes, and other parameters are ignored. Default: false.",
+    "holds no pending changes, and other parameters are ignored. It counts as a build of the client. Default: false.",
 });
 
 const snapshot = z.object({

@@ -66,7 +66,7 @@ export function factRoutes(app: OpenAPIHono, service: TokenService): void {
         "`token_quarantined`; `rolled_back`: the state of `since` or `after` is no longer on the chain, or no longer where it was",
     },
   }, async ({ params: { tokenId: token }, query, context }) => {
-    if (query.proof) return await provedFacts(service, token);
+    if (query.proof) return await service.limited(context, () => provedFacts(service, token));
     const prefix = queryBytes(context.req.url, "prefix", query.encoding);
     const contains = queryBytes(context.req.url, "contains", query.encoding);
     if (contains !== undefined && query.since !== undefined) {

@@ -33,7 +33,7 @@ export function openRequestRoutes(app: OpenAPIHono, service: TokenService): void
       409: "`rolled_back`: the request of `after` is no longer on the chain",
     },
   }, async ({ params: { tokenId }, query: { owner, limit, after, encoding, proof }, context }) => {
-    if (proof) return await provedRequests(service);
+    if (proof) return await service.limited(context, () => provedRequests(service));
     const from = afterIn(after, z.object({ request: z.string() }))?.request;
     const { value: { newest, total, found, outlooks } } = await atPoint(store, async (sql) => {
       const [newest, total, found] = await Promise.all([

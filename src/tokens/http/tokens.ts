@@ -23,8 +23,8 @@ export function tokenRoutes(app: OpenAPIHono, service: TokenService): void {
     query: { proof: answers.proof },
     answer: answers.anyTokens,
     refusals: PROVING,
-  }, async ({ query: { proof } }) => {
-    if (proof) return await provedTokens(service);
+  }, async ({ query: { proof }, context }) => {
+    if (proof) return await service.limited(context, () => provedTokens(service));
     const [all, cursor] = await Promise.all([readTokens(store.sql), readCursor(store.sql)]);
     return { tokens: all.map(tokenLine), indexerStatus: statusView(cursor) };
   });
@@ -59,7 +59,7 @@ export function tokenRoutes(app: OpenAPIHono, service: TokenService): void {
       refusals: { ...GONE, ...PROVING },
     },
     async ({ params: { tokenId }, query: { encoding, requests: listed = true, limit, after, proof }, context }) => {
-      if (proof) return await provedToken(service, tokenId);
+      if (proof) return await service.limited(context, () => provedToken(service, tokenId));
       const from = afterIn(after, z.object({ request: z.string().regex(/^[0-9a-f]{64}#\d{1,5}$/) }))?.request;
       const { value: [requests, count, newest] } = await atPoint(
         store,
