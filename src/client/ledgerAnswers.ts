@@ -21,7 +21,10 @@ export interface LedgerQuestion {
   readonly trusted: TrustedRoot;
   /** Network id in addresses; by default that of test networks. */
   readonly network?: NetworkId;
-  /** Policy ids of the contract's versions; by default all that are published with this client. */
+  /**
+   * Policy ids of the contract's versions; by default all that are published with this client. The transaction that boots a
+   * token can boot its name under several versions; name the one that is meant where the owner may not be trusted with that.
+   */
   readonly policies?: readonly string[];
 }
 
