@@ -59,6 +59,7 @@ const LIBRARIES: readonly Library[] = [
       "./replicas": "clientReplicas.ts",
       "./offline": "clientOffline.ts",
       "./ledger": "clientLedger.ts",
+      "./mpfs-v2": "clientMpfsV2.ts",
       "./blaze": "clientBlaze.ts",
     },
     keywords: ["cardano", "wallet", "merkle patricia forestry", "proof", "cip-30"],

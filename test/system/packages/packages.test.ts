@@ -43,6 +43,7 @@ import { ApiError, DevnetClient, enterpriseAddress, addressText, factSegment, fr
 import { accountKey, derivePath, keyHash, mnemonicEntropy, newMnemonic, rootKey, toPublic } from "@arbor-cardano/client/keys";
 import { verifyTokenList } from "@arbor-cardano/client/ledger";
 import { verifyOffline } from "@arbor-cardano/client/offline";
+import { verifyV2Tokens } from "@arbor-cardano/client/mpfs-v2";
 import { FactReplica, readFactText } from "@arbor-cardano/client/replicas";
 import { digest, Forestry, includes, initHash, LeafSet, leafOf } from "@arbor-cardano/forestry";
 
@@ -73,6 +74,8 @@ export async function main(service: string) {
   const checked = verifyFact({}, { tokenId: "ab".repeat(32), key: "k", trusted: { root: state } });
   const offline = verifyOffline({}, "quorum none");
   const ledger = verifyTokenList({}, { trusted: { utxoRoot: "ab".repeat(32), point: { slot: 1, hash: "ab".repeat(32) } } });
+  const point = { slot: 1, hash: "ab".repeat(32) };
+  const v2 = verifyV2Tokens({}, { policyId: "ab".repeat(28), trusted: { utxoRoot: "ab".repeat(32), point } });
   const set = new LeafSet();
   set.add(leafOf(utf8("name"), utf8("Ada")));
   const root = set.root();
@@ -94,6 +97,7 @@ export async function main(service: string) {
     reference: await code(() => readFactText(service, { href: "/missing", digest: "00".repeat(32), size: 1 }, "value")),
     ledger: ledger.ok ? "ok" : ledger.error.code,
     offline: offline.ok ? "ok" : offline.error.code,
+    v2: v2.ok ? "ok" : v2.error.code,
     replica: new FactReplica().tokens().length,
     lovelace: toJson(lovelace(5n)),
     others: [typeof OperatorClient, typeof DevnetClient, typeof WalletClient, typeof requireIntent].join(),
@@ -127,6 +131,7 @@ const EXPECTED = {
   reference: "token_unknown",
   ledger: "malformed",
   offline: "malformed",
+  v2: "malformed",
   replica: 0,
   lovelace: '{"quantity":5,"unit":"lovelace"}',
   others: "function,function,function,function",
@@ -330,6 +335,7 @@ describe.skipIf(!hasNode)("the packages", () => {
       ...modules,
       "@arbor-cardano/client/ledger": "client/dist/ledger.js",
       "@arbor-cardano/client/offline": "client/dist/offline.js",
+      "@arbor-cardano/client/mpfs-v2": "client/dist/mpfs-v2.js",
       "@arbor-cardano/client/replicas": "client/dist/replicas.js",
       "@arbor-cardano/forestry": "forestry/dist/index.js",
     };

@@ -21,6 +21,7 @@ const LIGHT = [
   "src/packages/client.ts",
   "src/packages/clientKeys.ts",
   "src/packages/clientLedger.ts",
+  "src/packages/clientMpfsV2.ts",
   "src/packages/clientOffline.ts",
   "src/packages/clientReplicas.ts",
   "src/packages/forestry.ts",
