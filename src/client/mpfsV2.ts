@@ -143,6 +143,7 @@ const SET_PROOF_BYTES = 16_000_000;
 /**
  * The root after the block of an answer, from other services than the one that answered: of cardano-utxo-csmt, or of this
  * project. Otherwise as `fetchTrustedRoot`. `same_source`: the service itself, or one on its host and port, is among them.
+ * Names are compared, not what they resolve to or who runs them: that is the caller's choice.
  *
  * @example
  * ```ts

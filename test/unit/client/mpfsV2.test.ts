@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromUtf8, toHex, utf8 } from "#src/base/bytes.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
-import { constr } from "#src/cardano/data.ts";
+import { constr, type Data, DataMap } from "#src/cardano/data.ts";
 import {
   fetchSecondRoot,
   type V2FactQuestion,
@@ -154,6 +154,31 @@ describe("a true answer", () => {
     expect(accepted(verifyV2Requests(all, open(service))).requests).toEqual([]);
     // a service may list what is no request of the token, or not
     expect(accepted(verifyV2Requests({ ...all, requests: [] }, open(service))).requests).toEqual([]);
+  });
+
+  it("has the requests beside whatever others send to the address", () => {
+    const { service } = world();
+    let deep: Data = [];
+    for (let i = 0; i < 3_000; i++) deep = [deep];
+    const name = Uint8Array.fromHex(TOKEN);
+    const odd: readonly Data[] = [
+      deep,
+      2n ** 600n,
+      new DataMap([[1n, name], [1n, name]]),
+      constr(2n ** 64n - 1n, name),
+      constr(0, constr(0, constr(0, name), name, name, constr(3, name), 1n, 1n)),
+      constr(0, constr(0, constr(0, name), Uint8Array.fromHex(OWNER), name, constr(0, 1n), 1n, 1n)),
+      constr(0, constr(0, constr(0, name), Uint8Array.fromHex(OWNER), name, constr(0, name), name, 1n)),
+      constr(0, constr(0, constr(0, name), Uint8Array.fromHex(OWNER), name, constr(0, name), 1n)),
+      stateDatum("33".repeat(32)),
+    ];
+    odd.forEach((datum, i) => service.add(service.ref(`odd ${i}`), requestAddress(TOKEN), datum));
+    odd.forEach((datum, i) => service.add(service.ref(`odd state ${i}`), STATE_ADDRESS, datum, [`${POLICY}0${i}`]));
+    const { requests, checked } = accepted(verifyV2Requests(service.requests(TOKEN), open(service)));
+    expect(requests).toHaveLength(2);
+    expect(checked).toContain("11 outputs are all that the request address had after it.");
+    // the last one has the datum of a state
+    expect(accepted(verifyV2Tokens(service.tokens(), about(service))).tokens).toHaveLength(3);
   });
 });
 
