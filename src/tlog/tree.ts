@@ -126,7 +126,7 @@ export function verifyConsistency({ before, size, beforeRoot, root, proof }: Con
 }
 
 /** Hash of the node over the leaves from `from` to before `to`, which must be a node of some tree. */
-function rangeHash(from: number, to: number, hashOf: SubtreeHash): Uint8Array {
+export function rangeHash(from: number, to: number, hashOf: SubtreeHash): Uint8Array {
   const size = to - from;
   if (isPowerOfTwo(size)) return hashOf(Math.round(Math.log2(size)), from / size);
   const middle = from + split(size);
@@ -134,7 +134,7 @@ function rangeHash(from: number, to: number, hashOf: SubtreeHash): Uint8Array {
 }
 
 /** The largest power of two below a number of at least 2. */
-function split(size: number): number {
+export function split(size: number): number {
   let power = 1;
   while (power * 2 < size) power *= 2;
   return power;
