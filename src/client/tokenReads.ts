@@ -2,6 +2,7 @@
 import { mapParallel } from "#src/base/parallel.ts";
 import { factSegment } from "#src/client/factKey.ts";
 import { ApiError, call, queryText, readText } from "#src/client/http.ts";
+import type { KeyHistoryPage } from "#src/client/keyHistory.ts";
 import type { FactProof } from "#src/client/proofs.ts";
 import { dataOf, follow, type FollowOptions } from "#src/client/sse.ts";
 import { exactSummary, type Summary } from "#src/client/summary.ts";
@@ -81,6 +82,21 @@ export class TokenReads {
     const { segment, query } = factSegment(key);
     const path = `/token/${tokenId}/facts/${segment}/history${query}`;
     for await (const page of pages<{ history: FactChange[] }>(this.base, path)) yield* page.history;
+  }
+
+  /**
+   * All pages of the proven history of a key over a span of the token's states, which `verifyKeyHistory` checks: as far as the log
+   * has them; also after the token's end.
+   */
+  async provedHistory(
+    tokenId: string,
+    key: string | Uint8Array,
+    { from, to }: { readonly from?: number; readonly to?: number } = {},
+  ): Promise<KeyHistoryPage[]> {
+    const { segment, query } = factSegment(key);
+    const asked = queryText({ proof: true, limit: PAGE, from, to });
+    const path = `/token/${tokenId}/facts/${segment}/history${query === "" ? asked : query + asked.replace("?", "&")}`;
+    return await Array.fromAsync(pages<KeyHistoryPage>(this.base, path));
   }
 
   /** Requests with their outcome, the newest first; also after the token's end. */
@@ -220,6 +236,9 @@ export class TokenReads {
     return exact(await call<T>(this.base, "POST", path, body));
   }
 }
+
+/** States of one page of a proven history. */
+const PAGE = 1_000;
 
 /** Most transactions that a build looks up to know what the requester's coins hold. */
 const MOST_CREATORS = 100;

@@ -2,15 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { z } from "zod";
-import {
-  factHistory,
-  factHistoryQuery,
-  historyQuery,
-  pastRequest,
-  timeline,
-  timelineQuery,
-  tokenHistory,
-} from "#src/tokens/api/tokenFacts.ts";
+import { historyQuery, pastRequest, timeline, timelineQuery, tokenHistory } from "#src/tokens/api/tokenFacts.ts";
+import { anyFactHistory, provedHistoryQuery } from "#src/tokens/api/keyHistory.ts";
 import * as api from "#src/tokens/api/tokens.ts";
 import { toHex } from "#src/base/bytes.ts";
 import { parseRefKey } from "#src/cardano/output.ts";
@@ -22,7 +15,8 @@ import { atPoint } from "#src/chain/pending/spendable.ts";
 import { afterIn, linkNext } from "#src/http/paging.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { endpoint } from "#src/http/route.ts";
-import { tokenGone, type TokenService } from "#src/tokens/http/service.ts";
+import { provedHistory } from "#src/tokens/http/keyHistory.ts";
+import { timeHeader, tokenGone, type TokenService } from "#src/tokens/http/service.ts";
 import { factKeyIn, queryBytes } from "#src/tokens/http/factKey.ts";
 import { rolledBack } from "#src/tokens/http/factRoutes.ts";
 import { changeView, refRow, refView, type WriteBytes, writerOf } from "#src/tokens/http/view.ts";
@@ -113,11 +107,22 @@ export function historyRoutes(app: OpenAPIHono, service: TokenService): void {
       summary: path.includes(":key") ? "Values of a key" : "Values of the empty key",
       description: ALSO_ENDED,
       params: { tokenId: api.tokenId, ...(path.includes(":key") ? { key: z.string() } : {}) },
-      query: factHistoryQuery,
-      answer: factHistory,
-      refusals,
+      query: provedHistoryQuery,
+      headers: timeHeader,
+      answer: anyFactHistory,
+      refusals: {
+        404: "`token_unknown`, `not_logged`: with `proof`, the log has not all of these states",
+        409:
+          "`rolled_back`: the state of `after` is no longer on the chain; `token_quarantined`: with `proof`, the facts of these states are not verified",
+        413: "`answer_too_large`",
+        503: "`overloaded`, `deadline`, `crashed`",
+      },
     }, async ({ params: { tokenId }, query, context }) => {
       const requested = factKeyIn(context.req.url, query.encoding);
+      if (query.proof) return await provedHistory(service, context, tokenId, requested, query);
+      if (query.from !== undefined || query.to !== undefined) {
+        throw new HttpFailure(400, "bad_request", "from and to go with proof alone.");
+      }
       const wanted = { token: tokenId, path: toHex(requested.path), status: "applied" } as const;
       const { status, requests } = await pageOf(service, context, wanted, query);
       const key = requested.key ?? requests[0]?.key;

@@ -4,7 +4,9 @@ import type { Queries } from "#src/store/store.ts";
 import { parseCheckpoint } from "#src/tlog/checkpoint.ts";
 import { logProofText } from "#src/tlog/proofFile.ts";
 import { encodeEntries, hasTile, TILE_WIDTH, type TileFile } from "#src/tlog/tiles.ts";
+import { multiProof } from "#src/tlog/multiProof.ts";
 import { inclusionProof } from "#src/tlog/tree.ts";
+import { parseLeaf, type StateLeaf } from "#src/contract/logLeaf.ts";
 import { readHashes, readSize, withHashes } from "#src/tokens/log/rows.ts";
 
 /** A checkpoint with the signatures of witnesses. */
@@ -60,4 +62,73 @@ export async function readEntryIndex(sql: Queries, token: string, ref?: string):
     : await sql<{ n: bigint }[]>`
       select n from log_entry where ref = ${ref} and token = ${token} and not withdrawn order by n desc limit 1`;
   return row && Number(row.n);
+}
+
+/** Entries of a token without a gap. */
+export interface TokenSpan {
+  /** By ascending number. */
+  readonly entries: readonly SpanEntry[];
+  /** Number of the last entry that is wanted: more pages follow where it is not among the entries. */
+  readonly to: number;
+  /** The checkpoint that has them all, and its size. */
+  readonly checkpoint: string;
+  readonly size: number;
+  /** Entries of the same block as the first one that are before it. */
+  readonly before: readonly SpanEntry[];
+}
+
+/** An entry of a token, with its index in the log. */
+export interface SpanEntry {
+  readonly index: number;
+  readonly leaf: StateLeaf;
+}
+
+/** Which entries of a token are wanted, by their numbers; `size` is that of the checkpoint, by default the best one. */
+export interface SpanQuery {
+  readonly token: string;
+  readonly from: number;
+  readonly to?: number | undefined;
+  readonly size?: number | undefined;
+}
+
+/**
+ * The first entries of a span, at most `limit`, under the newest of the checkpoints that most witnesses have signed;
+ * `not_logged` where the log, or that checkpoint, has them not; `undone` while the log has not noted a rollback.
+ */
+export async function readSpan(
+  sql: Queries,
+  { token, from, to, size }: SpanQuery,
+  limit: number,
+): Promise<TokenSpan | "not_logged" | "undone"> {
+  const [head] = await sql<{ undone: boolean }[]>`select undone_to is not null as undone from log_head`;
+  if (head?.undone) return "undone";
+  const [needed] = await sql<{ n: bigint }[]>`
+    select n from log_entry where token = ${token} and not withdrawn and seq = ${to ?? from}`;
+  if (!needed) return "not_logged";
+  const covering = size === undefined ? sql`k.size > ${needed.n}` : sql`k.size = ${size} and k.size > ${needed.n}`;
+  const [row] = await sql<CheckpointRow[]>`
+    ${CHECKPOINTS(sql)} where ${covering} group by k.size, k.note order by signed desc, k.size desc limit 1`;
+  if (!row) return "not_logged";
+  const [last] = await sql<{ seq: bigint }[]>`select seq from log_entry
+    where token = ${token} and not withdrawn and n < ${row.size} order by seq desc limit 1`;
+  const end = Math.min(to ?? Infinity, Number(last?.seq ?? -1));
+  const read = async (condition: ReturnType<typeof sql>, most: number) =>
+    (await sql<{ n: bigint; entry: string }[]>`select n, entry from log_entry
+      where token = ${token} and not withdrawn and ${condition} order by seq limit ${most}`).map(spanEntry);
+  const entries = await read(sql`seq between ${from} and ${end}`, limit);
+  const [first] = entries;
+  if (!first) return "not_logged";
+  const before = await read(sql`slot = ${first.leaf.slot} and seq < ${from}`, Number.MAX_SAFE_INTEGER);
+  return { entries, to: end, checkpoint: row.note + row.lines, size: Number(row.size), before };
+}
+
+function spanEntry({ n, entry }: { readonly n: bigint; readonly entry: string }): SpanEntry {
+  const leaf = parseLeaf(utf8(entry));
+  if (!leaf || leaf.kind === "rollback") throw new Error(`the entry ${n} of the log is not that of a token`);
+  return { index: Number(n), leaf };
+}
+
+/** The hashes that lead from entries to the root of the first `size` entries. */
+export async function readInclusions(sql: Queries, indices: readonly number[], size: number): Promise<Uint8Array[]> {
+  return await withHashes(sql, (hashOf) => multiProof(indices, size, hashOf));
 }

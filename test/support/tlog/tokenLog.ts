@@ -98,6 +98,12 @@ export class LoggedTokens {
     return await this.apply(token, await this.request(token, key, newValue));
   }
 
+  /** Changes or deletes a fact: a request and an update, each in a block. */
+  async change(token: string, type: "update" | "delete", body: Record<string, string>): Promise<string> {
+    const path = `/transaction/${this.owner.address}/request-${type}/${token}`;
+    return await this.apply(token, await this.#carry(await http(this.tokens, "POST", path, body)));
+  }
+
   /** Requests a new fact; gives the request's transaction. */
   async request(token: string, key: string, newValue = "v"): Promise<string> {
     const path = `/transaction/${this.owner.address}/request-insert/${token}`;

@@ -1,0 +1,174 @@
+/** Histories of a key over a simulated log: what an honest service answers verifies, and no change of it does. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toHex, utf8 } from "#src/base/bytes.ts";
+import { type KeyHistoryPage, verifyKeyHistory } from "#src/client/keyHistory.ts";
+import { initHash } from "#src/forestry/hash.ts";
+import { SimulatedLog } from "../../support/tlog/simulatedHistory.ts";
+
+const TOKEN = "ab".repeat(32);
+const OTHER = "ef".repeat(32);
+const KEYS = ["planet", "moon", "sun", "", "comet", "star"];
+const VALUES = ["Earth", "Mars", "", undefined];
+
+const change = fc.tuple(fc.constantFrom(...KEYS), fc.constantFrom(...VALUES));
+const states = fc.array(
+  fc.record({ own: fc.boolean(), changes: fc.array(change, { maxLength: 3 }) }),
+  { minLength: 4, maxLength: 24 },
+);
+
+async function logOf(made: readonly { own: boolean; changes: (readonly [string, string | undefined])[] }[]) {
+  await initHash();
+  const log = new SimulatedLog();
+  log.add(TOKEN, new Map());
+  log.add(OTHER, new Map([["planet", "Pluto"]]));
+  for (const { own, changes } of made) log.add(own ? TOKEN : OTHER, new Map(changes));
+  log.add(TOKEN, new Map([["planet", "Earth"], ["moon", "Luna"]]));
+  return log;
+}
+
+const question = (log: SimulatedLog, key: string, to: number) => ({
+  tokenId: TOKEN,
+  key,
+  from: 0,
+  to,
+  policy: log.policy,
+});
+
+describe("verifyKeyHistory", () => {
+  it("gives the values of a model, in one page and in several", async () => {
+    await fc.assert(
+      fc.asyncProperty(states, fc.constantFrom(...KEYS), fc.nat(), async (made, key, cut) => {
+        const log = await logOf(made);
+        const model = log.values(TOKEN, key);
+        const to = model.length - 1;
+        const at = cut % to;
+        const pages = [await log.page(TOKEN, key, 0, at), await log.page(TOKEN, key, at + 1, to)];
+        for (const answer of [await log.page(TOKEN, key, 0, to), pages]) {
+          const found = verifyKeyHistory(answer, question(log, key, to));
+          if (!found.ok) throw new Error(`${found.error.code}: ${found.error.message}`);
+          const values = found.value.versions.flatMap(({ first, last, value }) =>
+            Array.from({ length: last.seq - first.seq + 1 }, () => value)
+          );
+          expect(values).toEqual(model);
+          expect(found.value.absent).toBe(model.every((value) => value === undefined));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("refuses an answer with any state left out, repeated, moved or changed", async () => {
+    await fc.assert(
+      fc.asyncProperty(states, fc.constantFrom(...KEYS), fc.nat(), fc.nat(), async (made, key, i, j) => {
+        const log = await logOf(made);
+        const to = log.values(TOKEN, key).length - 1;
+        const page = await log.page(TOKEN, key, 0, to);
+        const [a, b] = [i % page.states.length, j % page.states.length];
+        const states = (changed: KeyHistoryPage["states"]) => ({ ...page, states: changed });
+        const one = (change: Partial<KeyHistoryPage["states"][number]>) =>
+          states(page.states.map((state, place) => place === a ? { ...state, ...change } : state));
+        const state = page.states[a]!;
+        const lies: readonly (readonly [string, unknown])[] = [
+          ["left out", states(page.states.toSpliced(a, 1))],
+          ["repeated", states(page.states.toSpliced(a, 0, state))],
+          ["another index", one({ index: state.index + 1 })],
+          ["another slot", one({ slot: state.slot + 1 })],
+          ["another output", one({ ref: `${"00".repeat(32)}#0` })],
+          ["another root", one({ root: "11".repeat(32) })],
+          ["the end", one({ end: true })],
+          ["no proof", one({ steps: [page.steps.length] })],
+          [
+            "another value",
+            { ...one({ value: page.values.length }), values: [...page.values, toHex(utf8("Venus"))] },
+          ],
+          ["another number", { ...page, from: 1 }],
+          ["another network", { ...page, net: 1 }],
+          ["another contract", { ...page, policyId: "ee".repeat(28) }],
+          ["a hash more", { ...page, hashes: [...page.hashes, "22".repeat(32)] }],
+          ...page.hashes.length > 0 ? [["a hash less", { ...page, hashes: page.hashes.slice(1) }] as const] : [],
+          ...state.value === null ? [] : [["no value", one({ value: null })] as const],
+          ...a === b ? [] : [
+            [
+              "moved",
+              states(page.states.map((_, place) => page.states[place === a ? b : place === b ? a : place]!)),
+            ] as const,
+          ],
+          ["another token", { ...(await log.page(OTHER, key, 0, 0)), tokenId: TOKEN }],
+          ["another key", { ...(await log.page(TOKEN, `${key}x`, 0, to)) }],
+        ];
+        for (const [name, lie] of lies) {
+          expect(verifyKeyHistory(lie, question(log, key, to)).ok, `${name} ${a}`).toBe(false);
+        }
+        expect(verifyKeyHistory(page, question(log, key, to)).ok).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("refuses pages with a gap, in another order, and of two checkpoints", async () => {
+    const log = await logOf(Array.from({ length: 9 }, () => ({ own: true, changes: [["sun", "Sol"]] })));
+    const [a, b, c] = [
+      await log.page(TOKEN, "planet", 0, 3),
+      await log.page(TOKEN, "planet", 4, 7),
+      await log.page(TOKEN, "planet", 8, 10),
+    ];
+    const asked = question(log, "planet", 10);
+    expect(verifyKeyHistory([a, b, c], asked).ok).toBe(true);
+    for (const pages of [[a, c], [b, c], [a, b], [a, b, b, c], [b, a, c], [a, b, c, c], []]) {
+      expect(verifyKeyHistory(pages, asked)).toMatchObject({ ok: false });
+    }
+    log.add(TOKEN, new Map());
+    expect(verifyKeyHistory([a, b, await log.page(TOKEN, "planet", 8, 10)], asked)).toMatchObject({
+      error: { code: "not_logged", message: "The pages are under different checkpoints." },
+    });
+    // the log's own key must have signed
+    const stranger = new SimulatedLog(3);
+    expect(verifyKeyHistory([a, b, c], { ...asked, policy: stranger.policy })).toMatchObject({
+      error: { code: "not_logged", details: { reason: "not_signed" } },
+    });
+  });
+
+  it("says what was checked and what was not", async () => {
+    const log = await logOf([]);
+    const found = verifyKeyHistory(await log.page(TOKEN, "moon", 0, 1), {
+      tokenId: TOKEN,
+      key: "moon",
+      policy: log.policy,
+    });
+    expect(found.ok && found.value.checked).toEqual([
+      `The log log.example/simulated has the entries 0 to 1 of the token ${TOKEN} of the contract ${
+        "cd".repeat(28)
+      } on the network 42: they are numbered without a gap, and all are in the tree of 3 entries that the log signed.`,
+      'In the state 0 (slot 0) there is no fact under the key "moon": proven under the root of each.',
+      'In the state 1 (slot 20) the value under the key "moon" is "Luna": proven under the root of each.',
+    ]);
+    expect(found.ok && found.value.notChecked).toHaveLength(4);
+  });
+
+  it("refuses any other value", async () => {
+    const log = await logOf([]);
+    const page = await log.page(TOKEN, "moon", 0, 1);
+    const hostile = [
+      ...[undefined, null, 1, "x", [], {}, [null], [[]], { ...page, format: "x" }],
+      ...Object.keys(page).filter((name) => !["tokenId", "path"].includes(name)).flatMap((name) =>
+        [null, {}, -1, 1n, "zz", [null], 2 ** 60].map((value) => ({ ...page, [name]: value }))
+      ),
+      ...Object.keys(page.states[0]!).flatMap((name) =>
+        [{}, -1, 1n, "zz", [null], 2 ** 60].map((value) => ({
+          ...page,
+          states: [{ ...page.states[0], [name]: value }],
+        }))
+      ),
+      { ...page, states: Array.from({ length: 1_001 }, () => page.states[0]) },
+    ];
+    for (const one of hostile) {
+      const found = verifyKeyHistory(one, { tokenId: TOKEN, key: "moon", policy: log.policy, to: 1 });
+      expect(found.ok).toBe(false);
+    }
+    expect(() => verifyKeyHistory(page, { tokenId: TOKEN, key: "\ud800", policy: log.policy })).toThrow(TypeError);
+    expect(verifyKeyHistory(page, { tokenId: TOKEN, key: "moon", policy: "x" })).toMatchObject({
+      error: { code: "bad_policy" },
+    });
+  });
+});
