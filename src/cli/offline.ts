@@ -3,6 +3,13 @@ import { sleep } from "#src/base/clock.ts";
 import { fromUtf8 } from "#src/base/bytes.ts";
 import { readJson } from "#src/base/json.ts";
 import type { FactProof } from "#src/client/proofs.ts";
+import {
+  isKeyHistoryFile,
+  type KeyHistoryFile,
+  keyHistoryFile,
+  type VerifiedKeyHistory,
+  verifyKeyHistoryFile,
+} from "#src/client/keyHistory.ts";
 import { type OfflineProof, offlineProof, type VerifiedOffline, verifyOffline } from "#src/client/offlineProof.ts";
 import type { TokenReads } from "#src/client/tokenReads.ts";
 import { CliError } from "#src/cli/error.ts";
@@ -39,6 +46,16 @@ export async function proveOffline(
   }
 }
 
+/** A file with the history of a key and the proof that nothing was left out, as far as the service's log has it. */
+export async function historyOffline(
+  tokens: Pick<TokenReads, "provedHistory">,
+  token: string,
+  key: string | Uint8Array,
+  span: { readonly from?: number; readonly to?: number },
+): Promise<KeyHistoryFile> {
+  return keyHistoryFile(token.toLowerCase(), key, await tokens.provedHistory(token, key, span));
+}
+
 async function factsOfOneState(
   tokens: Pick<TokenReads, "fact">,
   token: string,
@@ -56,14 +73,14 @@ async function factsOfOneState(
 /**
  * Verifies a file (`-` is the standard input) by a policy out of another file.
  *
- * @throws {CliError} with the code of `OfflineRefusal`.
+ * @throws {CliError} with the code of `OfflineRefusal` or `KeyHistoryRefusal`.
  */
-export async function readOffline(file: string, policy: string): Promise<VerifiedOffline> {
+export async function readOffline(file: string, policy: string): Promise<VerifiedOffline | VerifiedKeyHistory> {
   const content = readJson(await readInput(file));
   if (content === undefined) throw new CliError(`${file} is not JSON.`, "malformed");
   const text = fromUtf8(await readInput(policy));
   if (text === undefined) throw new CliError(`${policy} is not a text.`, "bad_policy");
-  const verified = verifyOffline(content, text);
+  const verified = isKeyHistoryFile(content) ? verifyKeyHistoryFile(content, text) : verifyOffline(content, text);
   if (!verified.ok) throw new CliError(verified.error.message, verified.error.code);
   return verified.value;
 }

@@ -31,6 +31,17 @@ const MOST_PAGES = 10_000;
 /** Most steps of a proof: nibbles of a path. */
 const MOST_STEPS = 64;
 
+/** What a file says that it is. */
+const FILE = "arbor.key-history-file/1";
+
+/** A history in a file, with the question that it answers. */
+export interface KeyHistoryFile {
+  readonly format: typeof FILE;
+  readonly tokenId: string;
+  readonly keyHex: string;
+  readonly pages: readonly KeyHistoryPage[];
+}
+
 export interface KeyHistoryQuestion {
   readonly tokenId: string;
   /** Bytes, or a text in the service's encoding. */
@@ -134,6 +145,34 @@ export function verifyKeyHistory(
       ? { ok: false, error: error.failure }
       : fail("malformed", "The answer is malformed.");
   }
+}
+
+/** The pages of a history of a key (see `keyBytes`) as a file. */
+export function keyHistoryFile(
+  tokenId: string,
+  key: string | Uint8Array,
+  pages: readonly KeyHistoryPage[],
+): KeyHistoryFile {
+  return { format: FILE, tokenId, keyHex: toHex(keyBytes(key)), pages };
+}
+
+/** Whether some content is a file of `keyHistoryFile`; its members may be any values. */
+export function isKeyHistoryFile(content: unknown): content is { readonly format: typeof FILE } {
+  return isObject(content as Json) && (content as { format?: unknown }).format === FILE;
+}
+
+/** Verifies a file, which may be any value, under a policy. The result names its token, key and span. */
+export function verifyKeyHistoryFile(content: unknown, policy: string): Result<VerifiedKeyHistory, KeyHistoryRefusal> {
+  const { tokenId, keyHex, pages }: Partial<Record<keyof KeyHistoryFile, unknown>> = isKeyHistoryFile(content)
+    ? content
+    : {};
+  if (typeof tokenId !== "string" || typeof keyHex !== "string" || !isLowerHex(keyHex) || !Array.isArray(pages)) {
+    return fail("malformed", "The file is not the history of a key.");
+  }
+  const [first] = pages as readonly unknown[];
+  // a file may begin anywhere: its reader sees the span in the result
+  const from = (first as Partial<KeyHistoryPage> | null | undefined)?.from;
+  return verifyKeyHistory(pages, { tokenId, key: fromHex(keyHex), policy, ...(isCount(from) ? { from } : {}) });
 }
 
 /**

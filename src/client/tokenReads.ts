@@ -96,7 +96,9 @@ export class TokenReads {
     const { segment, query } = factSegment(key);
     const asked = queryText({ proof: true, limit: PAGE, from, to });
     const path = `/token/${tokenId}/facts/${segment}/history${query === "" ? asked : query + asked.replace("?", "&")}`;
-    return await Array.fromAsync(pages<KeyHistoryPage>(this.base, path));
+    const found: KeyHistoryPage[] = [];
+    for await (const page of pages<KeyHistoryPage>(this.base, path)) found.push(page);
+    return found;
   }
 
   /** Requests with their outcome, the newest first; also after the token's end. */

@@ -15,6 +15,7 @@ import {
 import { encodingOf, factText, type TextOptions, withHex, withTrust } from "#src/cli/arbor/factText.ts";
 import { CliError } from "#src/cli/error.ts";
 import { short } from "#src/cli/output.ts";
+import { historyOffline } from "#src/cli/offline.ts";
 import { factsVerifier, type TrustOptions } from "#src/cli/proofs.ts";
 
 type FactsOptions = TextOptions & TrustOptions & AgainstOptions & {
@@ -121,6 +122,20 @@ function factsCommand(token: Command): void {
     .option("--verify", "fail unless these are all facts under a root, datum or output that you trust");
 }
 
+interface HistoryOptions {
+  readonly status?: HistorySelection["status"];
+  readonly owner?: string;
+  readonly limit?: number;
+  readonly offline?: boolean;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+const spanOf = ({ from, to }: HistoryOptions) => ({
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+});
+
 function historyCommand(token: Command): void {
   withHex(
     define(
@@ -132,12 +147,17 @@ function historyCommand(token: Command): void {
       },
       async (
         { tokens, output, options }: Context<
-          TextOptions & { status?: HistorySelection["status"]; owner?: string; limit?: number }
+          TextOptions & HistoryOptions
         >,
         id,
         key,
       ) => {
         const { status, owner, limit, hex } = options;
+        if (options.offline) {
+          if (key === undefined) throw new CliError("--offline requires a key.", "bad_options");
+          output.json(await historyOffline(tokens, id, factText(key, options), spanOf(options)));
+          return;
+        }
         if (key !== undefined) {
           const history = await first(tokens.factHistory(id, factText(key, options)), limit, output);
           output.list(
@@ -178,7 +198,10 @@ function historyCommand(token: Command): void {
       new Option("--status <status>", "only these requests").choices(["open", "applied", "refused", "retracted"]),
     )
     .option("--owner <hash>", "only requests that are refunded to this payment key hash")
-    .addOption(limitOption(MOST));
+    .addOption(limitOption(MOST))
+    .option("--offline", "with a key: its value in each state that the log has, with all that `arbor verify` needs")
+    .option("--from <n>", "with --offline: number of the token's first entry in the log", wholeNumber(0, 1e15 - 1))
+    .option("--to <n>", "with --offline: number of its last entry", wholeNumber(0, 1e15 - 1));
 }
 
 function requestsCommand(token: Command): void {

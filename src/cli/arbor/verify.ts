@@ -13,7 +13,8 @@ export function verifyCommand(program: Command): void {
     program,
     {
       usage: "verify <file> [token] [key]",
-      description: "verify a file of `token prove --offline` by a policy, without a network",
+      description:
+        "verify a file of `token prove --offline` or `token history --offline` by a policy, without a network",
       example: "verify planet.json --policy policy.txt",
     },
     async ({ output, options }: Context<TextOptions & TrustOptions>, file, token, key) => {

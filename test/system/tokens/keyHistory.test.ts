@@ -1,4 +1,7 @@
 /** The proven history of a key: a real token's life, read by pages, verified under a policy, and refused where it was changed. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TokenReads } from "#src/client/tokenReads.ts";
 import { absentDuring, type KeyHistoryPage, verifyKeyHistory } from "#src/client/keyHistory.ts";
@@ -6,6 +9,7 @@ import { utf8 } from "#src/base/bytes.ts";
 import { vkeyOf } from "#src/tlog/note.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { Arbor } from "../../support/service/arbor.ts";
+import { runCli } from "../../support/cli/arborCli.ts";
 import { until } from "../../support/base/until.ts";
 import { http } from "../../support/service/user.ts";
 import { LoggedTokens, TokenLogReader } from "../../support/tlog/tokenLog.ts";
@@ -22,7 +26,7 @@ describe("the proven history of a key", () => {
   let token: string;
   let other: string;
 
-  const path = (key: string, query = "") => `/token/${token}/facts/${key}/history?proof=true${query}`;
+  const url = (key: string, query = "") => `/token/${token}/facts/${key}/history?proof=true${query}`;
   const verify = (answer: unknown, key: string, question: object = {}) =>
     verifyKeyHistory(answer, { tokenId: token, key, policy, ...question });
   const spans = (pages: unknown, key: string, question: object = {}) => {
@@ -90,7 +94,7 @@ describe("the proven history of a key", () => {
     }
     for (const limit of [1, 2, 3, 7, 8]) {
       const pages: KeyHistoryPage[] = [];
-      for (let next: string | undefined = path("planet", `&limit=${limit}`); next !== undefined;) {
+      for (let next: string | undefined = url("planet", `&limit=${limit}`); next !== undefined;) {
         const response: Response = await fetch(arbor.tokens + next);
         pages.push(await response.json());
         next = /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
@@ -131,10 +135,45 @@ describe("the proven history of a key", () => {
     });
   });
 
+  it("is written to a file and verified by the command line, which needs no service for that", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "arbor-history-"));
+    try {
+      const file = (name: string, text: string) => {
+        writeFileSync(path.join(folder, name), text);
+        return path.join(folder, name);
+      };
+      const written = await runCli(["token", "history", token, "planet", "--offline", "--from", "2"], {
+        env: { ARBOR_TOKENS_URL: arbor.tokens },
+      });
+      expect(written).toMatchObject({ code: 0, stderr: "" });
+      const read = (name: string) =>
+        runCli(["verify", name, "--policy", file("policy.txt", policy)], {
+          env: { ARBOR_TOKENS_URL: "http://127.0.0.1:1" },
+        });
+      const { code, stdout } = await read(file("history.json", written.stdout));
+      expect(code).toBe(0);
+      expect(stdout).toContain(`has the entries 2 to 7 of the token ${token}`);
+      expect(stdout).toMatch(/In the state 2 \(slot \d+\) the value under the key "planet" is "Earth"/);
+      const content = JSON.parse(written.stdout);
+      content.pages[0].states.splice(1, 1);
+      expect(await read(file("lie.json", JSON.stringify(content)))).toMatchObject({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringContaining("(not_logged)"),
+      });
+      expect(await runCli(["token", "history", token, "--offline"], { env: {} })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("(bad_options)"),
+      });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it("has keys in every encoding", async () => {
     const hex = await reads.provedHistory(token, utf8("planet"));
     expect(spans(hex, "planet")).toEqual(LIFE);
-    const { body } = await http(arbor.tokens, "GET", path(hex[0]!.path, "&encoding=digest"));
+    const { body } = await http(arbor.tokens, "GET", url(hex[0]!.path, "&encoding=digest"));
     expect(spans(body, "planet")).toEqual(LIFE);
     const empty = await http(arbor.tokens, "GET", `/token/${token}/facts//history?proof=true`);
     expect(verify(empty.body, "")).toMatchObject({ ok: true, value: { absent: true } });
@@ -155,7 +194,7 @@ describe("the proven history of a key", () => {
     ["&to=8", 404],
     ["&to=999999999999999", 404],
   ])("answers %s with %i", async (query, status) => {
-    expect((await http(arbor.tokens, "GET", path("planet", query))).status).toBe(status);
+    expect((await http(arbor.tokens, "GET", url("planet", query))).status).toBe(status);
   });
 
   it("refuses a span without a proof, a token that is none, and a cursor of a checkpoint that is none", async () => {
@@ -166,7 +205,7 @@ describe("the proven history of a key", () => {
     expect(await http(arbor.tokens, "GET", `/token/${"ab".repeat(32)}/facts/planet/history?proof=true`))
       .toMatchObject({ status: 404, body: { code: "token_unknown" } });
     const cursor = btoa(JSON.stringify({ next: 1, to: 7, size: 4_000_000 }));
-    expect(await http(arbor.tokens, "GET", path("planet", `&after=${cursor}`))).toMatchObject({
+    expect(await http(arbor.tokens, "GET", url("planet", `&after=${cursor}`))).toMatchObject({
       status: 409,
       body: { code: "rolled_back" },
     });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { type KeyHistoryPage, verifyKeyHistory } from "#src/client/keyHistory.ts";
+import { keyHistoryFile, type KeyHistoryPage, verifyKeyHistory, verifyKeyHistoryFile } from "#src/client/keyHistory.ts";
 import { initHash } from "#src/forestry/hash.ts";
 import { SimulatedLog } from "../../support/tlog/simulatedHistory.ts";
 
@@ -144,6 +144,31 @@ describe("verifyKeyHistory", () => {
       'In the state 1 (slot 20) the value under the key "moon" is "Luna": proven under the root of each.',
     ]);
     expect(found.ok && found.value.notChecked).toHaveLength(4);
+  });
+
+  it("verifies a file with its token, key and span, and no other", async () => {
+    const log = await logOf([{ own: true, changes: [["sun", "Sol"]] }]);
+    const file = keyHistoryFile(TOKEN, "sun", [await log.page(TOKEN, "sun", 1, 2)]);
+    expect(verifyKeyHistoryFile(JSON.parse(JSON.stringify(file)), log.policy)).toMatchObject({
+      ok: true,
+      value: { token: TOKEN, key: "sun", from: 1, to: 2, versions: [{ value: "Sol" }] },
+    });
+    for (
+      const part of [
+        { tokenId: OTHER },
+        { keyHex: "00" },
+        { keyHex: "ZZ" },
+        { pages: [] },
+        { pages: [null] },
+        { pages: {} },
+        { format: "x" },
+      ]
+    ) {
+      expect(verifyKeyHistoryFile({ ...file, ...part }, log.policy), JSON.stringify(part)).toMatchObject({ ok: false });
+    }
+    for (const one of [undefined, null, 1, [], "x"]) {
+      expect(verifyKeyHistoryFile(one, log.policy)).toMatchObject({ error: { code: "malformed" } });
+    }
   });
 
   it("refuses any other value", async () => {
