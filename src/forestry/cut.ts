@@ -117,8 +117,12 @@ export function neededBuckets(cut: Uint8Array, paths: Iterable<Uint8Array>): num
   const needed = new Set(touched);
   for (const bucket of touched) {
     for (let depth = 0; depth < DEPTH; depth++) {
-      const [only, second] = others.filter((other) => shared(bucket, other) === depth);
-      if (only !== undefined && second === undefined) needed.add(only);
+      const first = others.findIndex((other) => shared(bucket, other) === depth);
+      const only = others[first];
+      if (only === undefined) continue;
+      // most depths of a large trie have several: the second is found soon
+      const isAlone = !others.some((other, i) => i > first && shared(bucket, other) === depth);
+      if (isAlone) needed.add(only);
     }
   }
   return [...needed].sort((a, b) => a - b);
