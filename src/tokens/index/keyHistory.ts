@@ -12,7 +12,7 @@ import { bucketKey, unpackCut } from "#src/tokens/index/trie.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Most changes between the states of one page. */
-const MOST_CHANGES = 512;
+const MOST_CHANGES = 256;
 
 /** A state of a token, by its output. */
 interface StateRef {
