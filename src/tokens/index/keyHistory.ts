@@ -24,7 +24,7 @@ interface StateRef {
 /** The facts before some states, and the changes of each. */
 export interface KeyEvidence {
   readonly facts: PackedFacts;
-  /** Changes by state, of as many states as `MOST_CHANGES` allows. */
+  /** Changes by state, of as many states as `most` allows. */
   readonly changes: readonly (readonly Change[])[];
   /** Values of the key by their digests in hexadecimal. */
   readonly values: ReadonlyMap<string, Uint8Array>;
@@ -32,13 +32,14 @@ export interface KeyEvidence {
 
 /**
  * Reads the evidence of a path for states one after the other, which must be all of the token from the first of its block
- * on. No state where a block has too many changes. `sql` must see one point of the index.
+ * on. At most `most` changes: no state where the first block has more. `sql` must see one point of the index.
  */
 export async function readKeyEvidence(
   sql: Queries,
   token: string,
   path: Uint8Array,
   states: readonly StateRef[],
+  most = MOST_CHANGES,
 ): Promise<KeyEvidence> {
   const [first, last] = [states[0], states.at(-1)];
   if (!first || !last) return { facts: { leaves: new Uint8Array() }, changes: [], values: new Map() };
@@ -46,8 +47,9 @@ export async function readKeyEvidence(
     select e.tx, e.from_slot as slot, r.key, r.type, r.old_value, r.new_value
     from token_request_end e join token_request r on r.ref = e.ref
     where e.token = ${token} and e.status = 'applied' and e.from_slot between ${first.slot} and ${last.slot}
-    order by e.from_slot, e.position, e.ref limit ${MOST_CHANGES + 1}`;
-  const cut = rows.length > MOST_CHANGES ? number(rows[MOST_CHANGES]!, "slot") : Infinity;
+    order by e.from_slot, e.position, e.ref limit ${most + 1}`;
+  const beyond = rows[most];
+  const cut = beyond ? number(beyond, "slot") : Infinity;
   const made = rows.filter((row) => number(row, "slot") < cut).map((row) => ({
     slot: number(row, "slot"),
     tx: maybeText(row, "tx"),

@@ -5,6 +5,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fromHex } from "#src/base/bytes.ts";
+import { digest } from "#src/forestry/hash.ts";
 import { silentLog } from "#src/base/log.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -17,6 +18,7 @@ import { LOG_KEY, noteSigner, vkeyOf } from "#src/tlog/note.ts";
 import { keyHistory } from "#src/tokens/builds/keyHistory.ts";
 import { historyRoutes } from "#src/tokens/http/history.ts";
 import type { TokenService } from "#src/tokens/http/service.ts";
+import { readKeyEvidence } from "#src/tokens/index/keyHistory.ts";
 import { cageProjection } from "#src/tokens/index/projection.ts";
 import { appendFinal } from "#src/tokens/log/append.ts";
 import { seeded } from "../../support/base/seededRandom.ts";
@@ -129,6 +131,25 @@ it("has the model's value in each state of each token", async () => {
         compared++;
       }
     }
+  }
+  const [busiest] = await store.sql<{ token: string; count: bigint }[]>`
+    select token, count(*) as count from token_request_end where status = 'applied' group by token order by 2 desc limit 1`;
+  const token = busiest?.token ?? "";
+  const refs = await store.sql<{ ref: string; slot: bigint }[]>`
+    select ref, slot from log_entry where token = ${token} and ref is not null and not withdrawn order by seq`;
+  const places = refs.map(({ ref, slot }) => ({ ref, slot: Number(slot) }));
+  const path = digest(fromHex("00"));
+  const { changes } = await readKeyEvidence(store.sql, token, path, places);
+  expect(changes).toHaveLength(places.length);
+  for (let most = 0; most <= Number(busiest?.count); most++) {
+    const some = (await readKeyEvidence(store.sql, token, path, places, most)).changes;
+    expect(some).toEqual(changes.slice(0, some.length));
+    expect(some.flat().length).toBeLessThanOrEqual(most);
+    // whole blocks, and no fewer than fit
+    const next = places[some.length];
+    expect(next?.slot).not.toBe(places[some.length - 1]?.slot ?? -1);
+    const block = changes.filter((_, i) => places[i]?.slot === next?.slot).flat();
+    if (next) expect(some.flat().length + block.length).toBeGreaterThan(most);
   }
   const [row] = await store.sql<{ cut: bigint }[]>`select count(*) as cut from token_state where cut`;
   expect(Math.min(compared, 100)).toBe(100);
