@@ -6,7 +6,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fromUtf8, toHex, utf8 } from "#src/base/bytes.ts";
+import { fromHex, fromUtf8, toHex, utf8 } from "#src/base/bytes.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { constr, type Data, DataMap } from "#src/cardano/data.ts";
 import {
@@ -96,7 +96,7 @@ describe("a true answer", () => {
 
   it("has all facts", () => {
     const { facts, checked } = accepted(verifyV2Facts(service.facts(TOKEN), about(service)));
-    expect([...facts].map((one) => one.map((hex) => fromUtf8(Uint8Array.fromHex(hex))))).toEqual(Object.entries(FACTS));
+    expect([...facts].map((one) => one.map((hex) => fromUtf8(fromHex(hex))))).toEqual(Object.entries(FACTS));
     expect(checked.at(-1)).toMatch(
       /^3 facts have the root [0-9a-f]{64} together: none is missing, added or changed\.$/,
     );
@@ -132,8 +132,8 @@ describe("a true answer", () => {
   it("has updates and deletions", () => {
     const { service } = world();
     const add = (name: string, operation: ReturnType<typeof constr>) => {
-      const token = constr(0, Uint8Array.fromHex(TOKEN));
-      const datum = constr(0, constr(0, token, Uint8Array.fromHex(OWNER), utf8(name), operation, 5n, 6n));
+      const token = constr(0, fromHex(TOKEN));
+      const datum = constr(0, constr(0, token, fromHex(OWNER), utf8(name), operation, 5n, 6n));
       service.add(service.ref(name), requestAddress(TOKEN), datum);
     };
     add("deletion", constr(1, utf8("old")));
@@ -160,16 +160,16 @@ describe("a true answer", () => {
     const { service } = world();
     let deep: Data = [];
     for (let i = 0; i < 3_000; i++) deep = [deep];
-    const name = Uint8Array.fromHex(TOKEN);
+    const name = fromHex(TOKEN);
     const odd: readonly Data[] = [
       deep,
       2n ** 600n,
       new DataMap([[1n, name], [1n, name]]),
       constr(2n ** 64n - 1n, name),
       constr(0, constr(0, constr(0, name), name, name, constr(3, name), 1n, 1n)),
-      constr(0, constr(0, constr(0, name), Uint8Array.fromHex(OWNER), name, constr(0, 1n), 1n, 1n)),
-      constr(0, constr(0, constr(0, name), Uint8Array.fromHex(OWNER), name, constr(0, name), name, 1n)),
-      constr(0, constr(0, constr(0, name), Uint8Array.fromHex(OWNER), name, constr(0, name), 1n)),
+      constr(0, constr(0, constr(0, name), fromHex(OWNER), name, constr(0, 1n), 1n, 1n)),
+      constr(0, constr(0, constr(0, name), fromHex(OWNER), name, constr(0, name), name, 1n)),
+      constr(0, constr(0, constr(0, name), fromHex(OWNER), name, constr(0, name), 1n)),
       stateDatum("33".repeat(32)),
     ];
     odd.forEach((datum, i) => service.add(service.ref(`odd ${i}`), requestAddress(TOKEN), datum));
