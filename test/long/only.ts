@@ -8,6 +8,7 @@ export const ONLY_LONG: readonly string[] = [
   "test/system/chain/index/{splitWrites,watchedAddresses}.test.ts",
   "test/system/cli/cardanoWallet.test.ts",
   "test/system/devnet/{blockfrostOracle,blockfrostScripts,epochs,explorerOracle,greatEpoch,random}.test.ts",
+  "test/system/devnet/{kupoModel,ogmiosHostile,utxorpcHostile,utxorpcStreams}.test.ts",
   "test/system/embedded/{accounts,hostile,jetstreamLog}.test.ts",
   "test/system/node/states.test.ts",
   "test/system/runtime/effects/{limitKills,limits}.test.ts",
