@@ -86,7 +86,9 @@ export function tokenFuzz(count: number): void {
         const traced = /\bat (async )?\S*\.ts:\d+|file:\/\/|node_modules/.test(isJson ? text : "");
         const worded = status < 400 || call.method === "HEAD" ||
           (isJson && typeof JSON.parse(text).code === "string" && typeof JSON.parse(text).error === "string");
-        if (status >= 500 || traced || !worded) wrong.push({ seed, call, status, text: text.slice(0, 500) });
+        // 501: proofs of whole answers, of a service without a root of all outputs
+        const failed = status >= 500 && status !== 501;
+        if (failed || traced || !worded) wrong.push({ seed, call, status, text: text.slice(0, 500) });
       }
     }));
     expect(wrong.slice(0, 5)).toEqual([]);
