@@ -7,8 +7,9 @@
 import type { z } from "zod";
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { isObject, type Json } from "#src/base/json.ts";
-import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { keyBytes } from "#src/client/factKey.ts";
+import { guarded, type Refuse, refused as refusal } from "#src/client/untrusted.ts";
 import { leafBytes, parseLeaf, type StateLeaf } from "#src/contract/logLeaf.ts";
 import { bytesText } from "#src/contract/text.ts";
 import { digest } from "#src/forestry/hash.ts";
@@ -107,15 +108,7 @@ export type KeyHistoryRefusal = Failure<
   "bad_policy" | "malformed" | "other_question" | "incomplete" | "not_logged" | "proof_fails"
 >;
 
-class Refused extends Error {
-  constructor(readonly failure: KeyHistoryRefusal) {
-    super(failure.message);
-  }
-}
-
-function refused(code: KeyHistoryRefusal["code"], message: string, details?: unknown): Refused {
-  return new Refused(fail(code, message, details).error);
-}
+const refused: Refuse<KeyHistoryRefusal["code"]> = refusal;
 
 /**
  * Verifies an answer to `GET /token/{tokenId}/facts/{key}/history?proof=true`, or the list of all its pages; either may be
@@ -138,13 +131,11 @@ export function verifyKeyHistory(
   const key = keyBytes(question.key);
   const policy = parsePolicy(question.policy);
   if (!policy.ok) return policy;
-  try {
-    return ok(verified(Array.isArray(answer) ? answer : [answer], { ...question, key }, policy.value));
-  } catch (error) {
-    return error instanceof Refused
-      ? { ok: false, error: error.failure }
-      : fail("malformed", "The answer is malformed.");
-  }
+  const pages = Array.isArray(answer) ? answer : [answer];
+  return guarded(
+    () => verified(pages, { ...question, key }, policy.value),
+    fail("malformed", "The answer is malformed.").error,
+  );
 }
 
 /** The pages of a history of a key (see `keyBytes`) as a file. */
@@ -464,7 +455,7 @@ function sameCheckpoint(a: Checkpoint, b: Checkpoint): boolean {
   return a.origin === b.origin && a.size === b.size && toHex(a.root) === toHex(b.root);
 }
 
-function malformed(what: string): Refused {
+function malformed(what: string): Error {
   return refused("malformed", `The answer ${what}.`);
 }
 

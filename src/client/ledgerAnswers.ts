@@ -3,18 +3,28 @@
  * its open requests or its facts is all there was after a block, against the root of all unspent outputs after that
  * block, which the caller trusts (`fetchTrustedRoot`). Everything is read from the outputs themselves. Runs in a browser.
  */
-import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
-import { type Failure, ok, type Result } from "#src/base/result.ts";
+import { fromHex, isHex } from "#src/base/bytes.ts";
+import type { Failure, Result } from "#src/base/result.ts";
 import { addressText, type NetworkId, readAddressHex, scriptAddress } from "#src/cardano/address.ts";
 import { compareRefs, type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
 import { type ChainPoint, pointOf, type TrustedRoot } from "#src/client/ledgerRoot.ts";
+import { factsUnderRoot } from "#src/client/provenFacts.ts";
+import { plural } from "#src/client/sentences.ts";
+import {
+  guarded,
+  hexIn,
+  listIn,
+  malformed,
+  recordOf,
+  refIn,
+  type Refuse,
+  refused as refusal,
+} from "#src/client/untrusted.ts";
 import { decodeDatum, type Operation } from "#src/contract/datum.ts";
 import { keyAddressHex } from "#src/contract/plutusAddress.ts";
 import versions from "#src/contract/versions.json" with { type: "json" };
 import { type UtxoRoot, verifyAddress, verifyOutput } from "#src/csmt/verify.ts";
-import { LeafSet } from "#src/forestry/leafSet.ts";
-import { leafOf } from "#src/forestry/trie.ts";
 
 /** What the caller trusts, and which contract is meant. */
 export interface LedgerQuestion {
@@ -169,33 +179,8 @@ export function verifyRequestSet(answer: unknown, question: TokenQuestion): Resu
 export function verifyTokenFacts(answer: unknown, question: TokenQuestion): Result<VerifiedLedgerFacts, LedgerRefusal> {
   return guarded(() => {
     const state = stateOf(answer, question);
-    const facts = new Map<string, string>();
-    const set = new LeafSet();
-    for (const fact of listIn(recordOf(answer).facts)) {
-      const { key, value } = recordOf(fact);
-      const [keyHex, valueHex] = [hexIn(key), hexIn(value)];
-      if (facts.has(keyHex)) throw refused("facts_differ", `The key ${keyHex} is in the response twice.`);
-      facts.set(keyHex, valueHex);
-      set.add(leafOf(fromHex(keyHex), fromHex(valueHex)));
-    }
-    const root = set.root();
-    const computed = root.ok ? toHex(root.value) : undefined;
-    if (computed !== state.token.root) {
-      throw refused(
-        "facts_differ",
-        `The ${facts.size} facts are not all facts of the token: they do not have the root in its state; facts are missing, added or changed.`,
-      );
-    }
-    return {
-      ...state,
-      facts,
-      checked: [
-        ...state.checked,
-        `${
-          plural(facts.size, "fact has", "facts have")
-        } the root ${computed} together: none is missing, added or changed.`,
-      ],
-    };
+    const { facts, checked } = factsUnderRoot(recordOf(answer).facts, state.token.root);
+    return { ...state, facts, checked: [...state.checked, checked] };
   });
 }
 
@@ -210,33 +195,7 @@ function notChecked({ trusted: { from = [] } }: LedgerQuestion): string[] {
   ];
 }
 
-function plural(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
-/** A refusal on its way out of a verification. */
-class Refused extends Error {
-  constructor(readonly failure: LedgerRefusal) {
-    super(failure.message);
-  }
-}
-
-function refused(code: LedgerRefusal["code"], message: string): Refused {
-  return new Refused({ code, message });
-}
-
-function malformed(): Refused {
-  return refused("malformed", "The response is malformed.");
-}
-
-function guarded<T>(verify: () => T): Result<T, LedgerRefusal> {
-  try {
-    return ok(verify());
-  } catch (error) {
-    if (error instanceof Refused) return { ok: false, error: error.failure };
-    throw error;
-  }
-}
+const refused: Refuse<LedgerRefusal["code"]> = refusal;
 
 interface ContractOutput {
   readonly ref: OutRef;
@@ -398,27 +357,4 @@ function policiesOf({ policies }: LedgerQuestion): readonly string[] {
 function tokenOf({ tokenId }: TokenQuestion): string {
   if (isHex(tokenId, 32)) return tokenId.toLowerCase();
   throw new TypeError("a token id has 32 bytes");
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw malformed();
-  // members are checked where they are read
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function listIn(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw malformed();
-  return value;
-}
-
-function hexIn(value: unknown): string {
-  if (typeof value !== "string" || !/^([0-9a-f]{2})*$/.test(value)) throw malformed();
-  return value;
-}
-
-function refIn(value: unknown): OutRef {
-  const { tx_id: txHash, tx_ix: index } = recordOf(value);
-  if (typeof txHash !== "string" || !/^[0-9a-f]{64}$/.test(txHash)) throw malformed();
-  if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index > 65_535) throw malformed();
-  return { txHash, index };
 }

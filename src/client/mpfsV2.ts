@@ -25,13 +25,22 @@ import {
   type TrustedRoot,
 } from "#src/client/ledgerRoot.ts";
 import { decodeV2Request, decodeV2State, type V2Request, type V2State } from "#src/client/mpfsV2Datum.ts";
-import { guarded, hexIn, listIn, malformed, recordOf, refIn, refused } from "#src/client/untrusted.ts";
+import { factsUnderRoot } from "#src/client/provenFacts.ts";
+import { plural } from "#src/client/sentences.ts";
+import {
+  guarded,
+  hexIn,
+  listIn,
+  malformed,
+  recordOf,
+  refIn,
+  type Refuse,
+  refused as refusal,
+} from "#src/client/untrusted.ts";
 import { MAX_FACT_BYTES } from "#src/contract/datum.ts";
 import { type ShownOutput, verifyAddress, verifyOutput } from "#src/csmt/verify.ts";
 import { digest } from "#src/forestry/hash.ts";
-import { LeafSet } from "#src/forestry/leafSet.ts";
 import { type Proof, readProof } from "#src/forestry/proof.ts";
-import { leafOf } from "#src/forestry/trie.ts";
 import { excludes, includes } from "#src/forestry/verify.ts";
 
 export type { V2Request, V2State } from "#src/client/mpfsV2Datum.ts";
@@ -132,6 +141,8 @@ export type V2Refusal = Failure<
   | "proof_fails"
 >;
 
+const refused: Refuse<V2Refusal["code"]> = refusal;
+
 /** Outputs of an answer, and facts of a token, at most. */
 const MOST_OUTPUTS = 20_000;
 const MOST_FACTS = 1_000_000;
@@ -219,33 +230,9 @@ export function verifyV2Tokens(answer: unknown, question: V2Question): Result<V2
 export function verifyV2Facts(answer: unknown, question: V2TokenQuestion): Result<V2Facts, V2Refusal> {
   return guarded(() => {
     const state = stateOf(answer, recordOf(answer).state, question);
-    const facts = new Map<string, string>();
-    const set = new LeafSet();
-    for (const fact of listIn(recordOf(answer).facts, MOST_FACTS)) {
-      const { key: rawKey, value: rawValue } = recordOf(fact);
-      const [key, value] = [hexIn(rawKey, MAX_FACT_BYTES), hexIn(rawValue, MAX_FACT_BYTES)];
-      if (facts.has(key)) throw refused("facts_differ", `The key ${key} is in the response twice.`);
-      facts.set(key, value);
-      set.add(leafOf(fromHex(key), fromHex(value)));
-    }
-    const root = set.root();
-    const computed = root.ok ? toHex(root.value) : undefined;
-    if (computed !== state.token.root) {
-      throw refused(
-        "facts_differ",
-        `The ${facts.size} facts are not all facts of the token: they do not have the root in its state; facts are missing, added or changed.`,
-      );
-    }
-    return {
-      ...state,
-      facts,
-      checked: [
-        ...state.checked,
-        `${
-          plural(facts.size, "fact has", "facts have")
-        } the root ${computed} together: none is missing, added or changed.`,
-      ],
-    };
+    const most = { facts: MOST_FACTS, bytes: MAX_FACT_BYTES };
+    const { facts, checked } = factsUnderRoot(recordOf(answer).facts, state.token.root, most);
+    return { ...state, facts, checked: [...state.checked, checked] };
   });
 }
 
@@ -459,10 +446,6 @@ function notChecked({ trusted: { from = [] } }: V2Question): string[] {
       : `Whether the trusted root is that of the ledger: it rests on ${from.join(", ")}.`,
     "Protocol parameters and the evaluation context of the service: nothing proves them.",
   ];
-}
-
-function plural(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 function tokenOf({ tokenId }: V2TokenQuestion): string {

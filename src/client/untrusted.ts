@@ -1,5 +1,5 @@
 /** Reading of answers that may be any value: whatever has another form ends the verification with a failure. */
-import { type Failure, ok, type Result } from "#src/base/result.ts";
+import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { OutRef } from "#src/cardano/output.ts";
 
 /** A failure on its way out of a verification. */
@@ -9,18 +9,25 @@ class Refused extends Error {
   }
 }
 
+/** `refused` for the codes of a verification. */
+export type Refuse<Code> = (code: Code, message: string, details?: unknown) => Error;
+
 /** Ends a verification with a failure; to be thrown within `guarded`. */
-export function refused<Code extends string>(code: Code, message: string): Error {
-  return new Refused({ code, message });
+export function refused<Code extends string>(code: Code, message: string, details?: unknown): Error {
+  return new Refused(fail(code, message, details).error);
 }
 
-/** What a verification gives, or the failure that ended it, which has one of the codes of its type. */
-export function guarded<T, F extends Failure>(verify: () => T): Result<T, F> {
+/**
+ * What a verification gives, or the failure that ended it, which has one of the codes of its type. Other errors are thrown on,
+ * unless they have a failure, `other`.
+ */
+export function guarded<T, F extends Failure>(verify: () => T, other?: F): Result<T, F> {
   try {
     return ok(verify());
   } catch (error) {
     // the caller throws the codes of its own type alone
     if (error instanceof Refused) return { ok: false, error: error.failure as F };
+    if (other) return { ok: false, error: other };
     throw error;
   }
 }
@@ -35,8 +42,8 @@ export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** A list of at most so many elements. */
-export function listIn(value: unknown, most: number): readonly unknown[] {
+/** A list of at most so many elements; of any number by default. */
+export function listIn(value: unknown, most = Infinity): readonly unknown[] {
   if (!Array.isArray(value)) throw malformed();
   if (value.length > most) {
     throw refused("too_large", `The response has a list of ${value.length} elements, and ${most} are the limit.`);
@@ -44,8 +51,8 @@ export function listIn(value: unknown, most: number): readonly unknown[] {
   return value;
 }
 
-/** Lower-case hexadecimal of at most so many bytes. */
-export function hexIn(value: unknown, most: number): string {
+/** Lower-case hexadecimal of at most so many bytes; of any number by default. */
+export function hexIn(value: unknown, most = Infinity): string {
   if (typeof value !== "string") throw malformed();
   if (value.length > 2 * most) {
     throw refused("too_large", `The response has a member of ${value.length / 2} bytes, and ${most} are the limit.`);
