@@ -12,6 +12,7 @@ import { followBlocks } from "#src/devnet/serve/follow.ts";
 import { AcquiredStates } from "#src/devnet/serve/acquiredStates.ts";
 import { nodeAnswers } from "#src/devnet/serve/nodeAnswers.ts";
 import { rejectionOf } from "#src/devnet/serve/rejection.ts";
+import { submitWithRoom } from "#src/devnet/serve/submissions.ts";
 import { nodeError, type NodeFailure } from "#src/node/errors.ts";
 import { answerQuery } from "#src/node/queries/answering.ts";
 import { encodeRejection } from "#src/node/rejections/rejections.ts";
@@ -90,18 +91,10 @@ function handlersOf(settings: NodeServiceSettings, states: AcquiredStates): Node
       if (era !== CONWAY) {
         return encodeRejection([{ name: "EraMismatch", transaction: eraName(era), ledger: eraName(CONWAY) }]);
       }
-      while (!signal.aborted) {
-        const said = await devnet.submit(bytes);
-        if (said.ok) {
-          return said.value.outcome === "accepted" ? undefined : await rejectionOf(devnet, said.value.failures, bytes);
-        }
-        const { code, message } = said.error;
-        if (code === "undecodable") return encodeRejection([{ name: "DeserialiseFailure", message }]);
-        if (code !== "mempool_full") throw gone();
-        // like a node with a full mempool, let the client wait
-        await sleep(POLL_MS * 4, signal);
-      }
-      throw gone();
+      const said = await submitWithRoom(devnet, bytes, signal);
+      if (!said) throw gone();
+      if (!said.ok) return encodeRejection([{ name: "DeserialiseFailure", message: said.error.message }]);
+      return said.value.outcome === "accepted" ? undefined : await rejectionOf(devnet, said.value.failures, bytes);
     },
     mempool: async (snapshot, signal) => {
       for (;;) {

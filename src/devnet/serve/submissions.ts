@@ -1,11 +1,12 @@
-/** Serves submissions: those of other processes over the bus, those of this process without it. */
+/** Submissions of other processes over the bus, and of clients that wait while the mempool is full. */
+import { sleep } from "#src/base/clock.ts";
 import { fromHex, isHex } from "#src/base/bytes.ts";
 import { isObject } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
-import type { Failure, Result } from "#src/base/result.ts";
+import { fail, type Failure, type Result } from "#src/base/result.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { toPlain } from "#src/devnet/ledger/plainJson.ts";
-import { unavailable } from "#src/devnet/blocks/submission.ts";
+import { type SubmissionUnavailable, unavailable, type UndecodableSubmission } from "#src/devnet/blocks/submission.ts";
 import { SUBMIT_SUBJECT } from "#src/devnet/serve/subjects.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 
@@ -28,4 +29,31 @@ export function serveSubmissions(
         respond?.(toPlain({ error: unavailable().error }));
       });
   });
+}
+
+/** What takes transactions; a devnet. */
+interface Submitter {
+  submit(transaction: Uint8Array): Promise<Result<Submission, SubmissionUnavailable | UndecodableSubmission>>;
+}
+
+/** Milliseconds between attempts while the mempool is full. */
+const FULL_MS = 200;
+
+/**
+ * Submits a transaction; like a node with a full mempool, lets the client wait. Undefined where the devnet does not run in
+ * this process, and when the signal aborts.
+ */
+export async function submitWithRoom(
+  devnet: Submitter,
+  transaction: Uint8Array,
+  signal: AbortSignal,
+): Promise<Result<Submission, UndecodableSubmission> | undefined> {
+  while (!signal.aborted) {
+    const said = await devnet.submit(transaction);
+    if (said.ok) return said;
+    const { code, message } = said.error;
+    if (code === "undecodable") return fail(code, message);
+    if (code !== "mempool_full") return undefined;
+    await sleep(FULL_MS, signal);
+  }
 }

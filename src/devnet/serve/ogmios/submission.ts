@@ -1,10 +1,10 @@
 /** Submission and evaluation of transactions. */
-import { sleep } from "#src/base/clock.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { LedgerFailure } from "#src/cardano/failure.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { failuresAtNode } from "#src/devnet/serve/rejection.ts";
+import { submitWithRoom } from "#src/devnet/serve/submissions.ts";
 import type { Answer } from "#src/devnet/serve/ogmios/envelope.ts";
 import { DevnetLost, type Protocol } from "#src/devnet/serve/ogmios/method.ts";
 import { undecodableError } from "#src/ogmios/errors.ts";
@@ -19,32 +19,21 @@ export interface Submissions {
   evaluate(transaction: Uint8Array, additional: readonly Utxo[]): Promise<Answer>;
 }
 
-/** Milliseconds between attempts while the mempool is full. */
-const FULL_MS = 200;
-
 /** The submissions of a client. */
 export function submission({ devnet, version, evaluate }: Submissions, signal: AbortSignal): Protocol {
   const undecodable = (message: string): Answer => ({ error: undecodableError(message, version) });
 
   const submit = async (transaction: Uint8Array): Promise<Answer> => {
-    while (!signal.aborted) {
-      const said = await devnet.submit(transaction);
-      if (said.ok) {
-        if (said.value.outcome === "accepted") {
-          return { result: { transaction: { id: scanTransaction(transaction).hash } } };
-        }
-        const { failures } = said.value;
-        const [first] = failures;
-        if (first?.name === "DeserialiseFailure") return undecodable(first.message);
-        return { error: await refusal(failures, transaction) };
-      }
-      const { code, message } = said.error;
-      if (code === "undecodable") return undecodable(message);
-      if (code !== "mempool_full") break;
-      // like a node with a full mempool, let the client wait
-      await sleep(FULL_MS, signal);
+    const said = await submitWithRoom(devnet, transaction, signal);
+    if (!said) throw new DevnetLost("The transaction was not submitted.");
+    if (!said.ok) return undecodable(said.error.message);
+    if (said.value.outcome === "accepted") {
+      return { result: { transaction: { id: scanTransaction(transaction).hash } } };
     }
-    throw new DevnetLost("The transaction was not submitted.");
+    const { failures } = said.value;
+    const [first] = failures;
+    if (first?.name === "DeserialiseFailure") return undecodable(first.message);
+    return { error: await refusal(failures, transaction) };
   };
 
   const refusal = async (failures: readonly LedgerFailure[], transaction: Uint8Array) => {
