@@ -63,6 +63,15 @@ export interface PoolThresholds {
   readonly securityParameters: Ratio;
 }
 
+/** The members of `PoolThresholds`, in the order of the parameter. */
+export const POOL_THRESHOLDS = [
+  "noConfidence",
+  "committee",
+  "committeeNoConfidence",
+  "hardFork",
+  "securityParameters",
+] as const satisfies readonly (keyof PoolThresholds)[];
+
 /** Shares of the stake of DReps that an action needs, by the kind of action and the group of parameters that it changes. */
 export interface DrepThresholds {
   readonly noConfidence: Ratio;
@@ -76,6 +85,20 @@ export interface DrepThresholds {
   readonly governanceParameters: Ratio;
   readonly treasuryWithdrawal: Ratio;
 }
+
+/** The members of `DrepThresholds`, in the order of the parameter. */
+export const DREP_THRESHOLDS = [
+  "noConfidence",
+  "committee",
+  "committeeNoConfidence",
+  "constitution",
+  "hardFork",
+  "networkParameters",
+  "economicParameters",
+  "technicalParameters",
+  "governanceParameters",
+  "treasuryWithdrawal",
+] as const satisfies readonly (keyof DrepThresholds)[];
 
 /** Every protocol parameter of the Conway era: those above, and those that only governance uses. */
 export interface ProtocolParameters extends Parameters {

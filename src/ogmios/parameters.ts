@@ -3,7 +3,13 @@ import { toHex } from "#src/base/bytes.ts";
 import { type Json, jsonInteger } from "#src/base/json.ts";
 import { elementAt } from "#src/base/present.ts";
 import type { ParameterChanges, ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
-import type { DrepThresholds, PoolThresholds, Ratio } from "#src/cardano/parameters.ts";
+import {
+  DREP_THRESHOLDS,
+  type DrepThresholds,
+  POOL_THRESHOLDS,
+  type PoolThresholds,
+  type Ratio,
+} from "#src/cardano/parameters.ts";
 import { major, type Walk } from "#src/cardano/walk.ts";
 import {
   amountOf,
@@ -74,29 +80,6 @@ const version: Form = {
     return [amountOf(major, "major"), amountOf(minor, "minor")];
   },
 };
-
-/** Thresholds of pools, by their place in the parameter. */
-const POOL_THRESHOLDS = [
-  "noConfidence",
-  "committee",
-  "committeeNoConfidence",
-  "hardFork",
-  "securityParameters",
-] as const satisfies readonly (keyof PoolThresholds)[];
-
-/** Thresholds of representatives, by their place in the parameter. */
-const DREP_THRESHOLDS = [
-  "noConfidence",
-  "committee",
-  "committeeNoConfidence",
-  "constitution",
-  "hardFork",
-  "networkParameters",
-  "economicParameters",
-  "technicalParameters",
-  "governanceParameters",
-  "treasuryWithdrawal",
-] as const satisfies readonly (keyof DrepThresholds)[];
 
 const named = <K extends string>(names: readonly K[], values: ParameterValue) =>
   Object.fromEntries(names.map((name, index) => [name, elementAt(values as readonly Ratio[], index)])) as Record<

@@ -149,8 +149,18 @@ export async function queryDrepStatus(
     ? await ledger.queryEra((era) => ({ kind: "drepStake", era, dreps: credentials }))
     : undefined;
   const epoch = await ledger.queryEra((era) => ({ kind: "epoch", era }));
-  const stateOf = new Map(states.map((state) => [keyOf(state.credential), state]));
   const stakeOf = stakes && new Map(stakes.map(({ drep, lovelace }) => ["hash" in drep ? keyOf(drep) : "", lovelace]));
+  return drepStatusesOf(credentials, states, epoch, (credential) => stakeOf && (stakeOf.get(keyOf(credential)) ?? 0n));
+}
+
+/** The status of DReps, registered or not, from the states of those that are, in an epoch. */
+export function drepStatusesOf<State extends Omit<DRepStates["all"][number], "stake">>(
+  credentials: readonly Credential[],
+  states: readonly State[],
+  epoch: number,
+  stakeOf: (credential: Credential, state: State | undefined) => bigint | undefined,
+): readonly DRepStatus[] {
+  const stateOf = new Map(states.map((state) => [keyOf(state.credential), state]));
   return credentials.map((credential) => {
     const state = stateOf.get(keyOf(credential));
     return {
@@ -160,7 +170,7 @@ export async function queryDrepStatus(
       expiry: state?.expiry,
       anchor: state?.anchor,
       deposit: state?.deposit,
-      stake: stakeOf && (stakeOf.get(keyOf(credential)) ?? 0n),
+      stake: stakeOf(credential, state),
     };
   });
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { ParameterChanges } from "#src/cardano/conway/parameterChanges.ts";
-import { type Parameters, PLUTUS_LANGUAGES } from "#src/cardano/parameters.ts";
+import { DREP_THRESHOLDS, type Parameters, PLUTUS_LANGUAGES, POOL_THRESHOLDS } from "#src/cardano/parameters.ts";
 import { problemsOf } from "#src/devnet/genesis/governanceJson.ts";
 import { parametersFromJson } from "#src/devnet/genesis/parametersJson.ts";
 import { changesOf, protocolParameters } from "#src/ledger/governance/parameters.ts";
@@ -45,19 +45,8 @@ const overrides = z.strictObject({
   maxTxUnits: units,
   maxBlockUnits: units,
   refScriptCostPerByte: ratio,
-  poolThresholds: shares("noConfidence", "committee", "committeeNoConfidence", "hardFork", "securityParameters"),
-  drepThresholds: shares(
-    "noConfidence",
-    "committee",
-    "committeeNoConfidence",
-    "constitution",
-    "hardFork",
-    "networkParameters",
-    "economicParameters",
-    "technicalParameters",
-    "governanceParameters",
-    "treasuryWithdrawal",
-  ),
+  poolThresholds: shares(...POOL_THRESHOLDS),
+  drepThresholds: shares(...DREP_THRESHOLDS),
   committeeMinSize: size,
   committeeMaxTerm: size,
   govActionLifetime: size,

@@ -1,6 +1,12 @@
 /** Parameters as governance sees them: its own, groups of them, and their change by an enacted action. */
 import { mustGet } from "#src/base/maps.ts";
-import type { Parameters, ProtocolParameters, Ratio } from "#src/cardano/parameters.ts";
+import {
+  DREP_THRESHOLDS,
+  type Parameters,
+  POOL_THRESHOLDS,
+  type ProtocolParameters,
+  type Ratio,
+} from "#src/cardano/parameters.ts";
 import type { ParameterChanges, ParameterValue } from "#src/cardano/conway/parameterChanges.ts";
 
 /** The parameters that only governance uses. */
@@ -84,31 +90,10 @@ function costModels({ costModels: before }: Parameters, value: ParameterValue): 
   return { costModels: new Map([...before, ...changed]) };
 }
 
-function poolThresholds(value: ParameterValue): ProtocolParameters["poolThresholds"] {
+/** The thresholds of a list, by their names in its order. */
+function thresholds<Name extends string>(names: readonly Name[], value: ParameterValue): Record<Name, Ratio> {
   const each = parts(value);
-  return {
-    noConfidence: ratio(each[0]),
-    committee: ratio(each[1]),
-    committeeNoConfidence: ratio(each[2]),
-    hardFork: ratio(each[3]),
-    securityParameters: ratio(each[4]),
-  };
-}
-
-function drepThresholds(value: ParameterValue): ProtocolParameters["drepThresholds"] {
-  const each = parts(value);
-  return {
-    noConfidence: ratio(each[0]),
-    committee: ratio(each[1]),
-    committeeNoConfidence: ratio(each[2]),
-    constitution: ratio(each[3]),
-    hardFork: ratio(each[4]),
-    networkParameters: ratio(each[5]),
-    economicParameters: ratio(each[6]),
-    technicalParameters: ratio(each[7]),
-    governanceParameters: ratio(each[8]),
-    treasuryWithdrawal: ratio(each[9]),
-  };
+  return Object.fromEntries(names.map((name, place) => [name, ratio(each[place])])) as Record<Name, Ratio>;
 }
 
 type Change = ParameterRule["change"];
@@ -139,8 +124,8 @@ const RULES: ReadonlyMap<number, ParameterRule> = new Map([
   [22, network((_, value) => ({ maxValueSize: number(value) }), true)],
   [23, technical((_, value) => ({ collateralPercentage: number(value) }))],
   [24, network((_, value) => ({ maxCollateralInputs: number(value) }))],
-  [25, governance((_, value) => ({ poolThresholds: poolThresholds(value) }))],
-  [26, governance((_, value) => ({ drepThresholds: drepThresholds(value) }))],
+  [25, governance((_, value) => ({ poolThresholds: thresholds(POOL_THRESHOLDS, value) }))],
+  [26, governance((_, value) => ({ drepThresholds: thresholds(DREP_THRESHOLDS, value) }))],
   [27, governance((_, value) => ({ committeeMinSize: number(value) }))],
   [28, governance((_, value) => ({ committeeMaxTerm: number(value) }))],
   [29, governance((_, value) => ({ govActionLifetime: number(value) }))],

@@ -5,6 +5,7 @@ import type { ActionId } from "#src/cardano/conway/governance.ts";
 import { type Epoch, epochTimes, ERAS, type Eras } from "#src/cardano/eras.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { ActionStatus, DRepStates, DRepStatus, StakeAccount, StakePool } from "#src/chain/provider/ledgerPort.ts";
+import { drepStatusesOf } from "#src/chain/provider/ledgerQueries.ts";
 import {
   readAccountSummaries,
   readEraSummaries,
@@ -102,19 +103,7 @@ export async function queryDrepStatus(
   if (credentials.length === 0) return [];
   const answer = await ledger.query("delegateRepresentatives", credentialsJson(credentials));
   const epoch = await epochOf(ledger);
-  const stateOf = new Map(readRepresentatives(answer).map((state) => [keyOf(state.credential), state]));
-  return credentials.map((credential) => {
-    const state = stateOf.get(keyOf(credential));
-    return {
-      credential,
-      registered: state !== undefined,
-      active: state !== undefined && epoch <= state.expiry,
-      expiry: state?.expiry,
-      anchor: state?.anchor,
-      deposit: state?.deposit,
-      stake: state?.stake ?? 0n,
-    };
-  });
+  return drepStatusesOf(credentials, readRepresentatives(answer), epoch, (_, state) => state?.stake ?? 0n);
 }
 
 /**
