@@ -3,26 +3,19 @@
  * one with 10,000, and about transactions, one request after the other; scripts that are evaluated; payments from their
  * submission until they are found in a block, which is made at once.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { measureIn } from "#src/plutus/jobs.ts";
 import { silentLog } from "#src/base/log.ts";
 import { toHex } from "#src/base/bytes.ts";
-import { startBuilders } from "#src/app/threads/builders.ts";
 import { textOfAddress } from "#src/devnet/serve/blockfrost/documents.ts";
 import { readUtxosByAddress } from "#src/devnet/blocks/rows.ts";
 import { blockfrostApp } from "#src/devnet/serve/blockfrost/app.ts";
 import { serve } from "#src/http/serve.ts";
-import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { startPostgres } from "#src/embedded/postgres/postgres.ts";
-import { connectBus } from "#src/runtime/bus/bus.ts";
-import { devnetStore, spend } from "../support/devnet/devnet.ts";
+import { spend } from "../support/devnet/devnet.ts";
 import { minting } from "../support/ledger/minting.ts";
 import { agrees, agreesWithTwo } from "../support/plutus/scripts.ts";
 import { person } from "../support/wallets/person.ts";
 import { percentile, table } from "./machine.ts";
-import { benchDevnetOf } from "./benchDevnet.ts";
+import { startBenchDevnet } from "./benchDevnet.ts";
 
 const OUTPUTS = 10_000;
 /** As many as fit into a transaction. */
@@ -32,15 +25,8 @@ const [alice, bob] = [person("alice"), person("bob")];
 
 /** Prints the table. */
 export async function benchBlockfrost(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));
-  const postgres = await startPostgres({ folder, log: silentLog });
-  const nats = await startNatsEndpoint({ port: 0, token: "bench", log: silentLog });
-  const store = await devnetStore(postgres.url);
-  const bus = await connectBus({ url: nats.url, token: "bench" });
-  const builders = startBuilders({ log: silentLog });
-  await builders.warm();
+  const { devnet, store, builders, stop } = await startBenchDevnet();
   const measure = measureIn(builders);
-  const devnet = await benchDevnetOf({ store, bus, mempoolBytes: 100_000_000 });
   const count = OUTPUTS / AT_ONCE;
   for (let i = 0; i < count; i++) await devnet.faucet.pay(alice.enterprise, 1_000_000_000n);
   await devnet.faucet.pay(bob.base, 5_000_000n);
@@ -122,11 +108,5 @@ export async function benchBlockfrost(): Promise<void> {
   );
   for (const line of table(["request", "p50, ms", "p99, ms"], rows)) console.log(line);
   await listener.stop();
-  await devnet.stop();
-  await builders.stop();
-  await bus.close();
-  await store.close();
-  await nats.stop();
-  await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
+  await stop();
 }

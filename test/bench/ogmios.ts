@@ -3,28 +3,20 @@
  * under way; queries and evaluations one after the other; what an idle server costs for each block.
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { silentLog } from "#src/base/log.ts";
 import { toHex } from "#src/base/bytes.ts";
-import { startBuilders } from "#src/app/threads/builders.ts";
 import { readUtxosByAddress } from "#src/devnet/blocks/rows.ts";
 import { ogmiosService } from "#src/devnet/serve/ogmios/service.ts";
-import { startNatsEndpoint } from "#src/embedded/nats/endpoint.ts";
-import { startPostgres } from "#src/embedded/postgres/postgres.ts";
 import { refJson } from "#src/ogmios/values.ts";
 import { measureIn } from "#src/plutus/jobs.ts";
-import { connectBus } from "#src/runtime/bus/bus.ts";
-import { devnetStore } from "../support/devnet/devnet.ts";
 import { minting } from "../support/ledger/minting.ts";
 import { OgmiosClient, request } from "../support/ogmios/ogmiosClient.ts";
 import { agrees, agreesWithTwo } from "../support/plutus/scripts.ts";
 import { person } from "../support/wallets/person.ts";
-import { benchDevnetOf } from "./benchDevnet.ts";
+import { startBenchDevnet } from "./benchDevnet.ts";
 import { percentile, table } from "./machine.ts";
 
 /** Blocks with transactions, and transactions in each. */
@@ -36,14 +28,7 @@ const IDLE_BLOCKS = 200;
 
 /** Prints the tables. */
 export async function benchOgmios(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "arbor-bench-"));
-  const postgres = await startPostgres({ folder, log: silentLog });
-  const nats = await startNatsEndpoint({ port: 0, token: "bench", log: silentLog });
-  const store = await devnetStore(postgres.url);
-  const bus = await connectBus({ url: nats.url, token: "bench" });
-  const builders = startBuilders({ log: silentLog });
-  await builders.warm();
-  const devnet = await benchDevnetOf({ store, bus, mempoolBytes: 100_000_000 });
+  const { devnet, store, bus, builders, stop } = await startBenchDevnet();
   const { base, enterprise } = person("bob");
   for (let block = 0; block < FULL; block++) {
     await Promise.all(Array.from({ length: TRANSACTIONS }, () => devnet.faucet.pay(enterprise, 2_000_000n)));
@@ -149,11 +134,5 @@ export async function benchOgmios(): Promise<void> {
   for (const line of table(heads.idle, rows)) console.log(line);
 
   await service.close();
-  await devnet.stop();
-  await builders.stop();
-  await bus.close();
-  await store.close();
-  await nats.stop();
-  await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
+  await stop();
 }

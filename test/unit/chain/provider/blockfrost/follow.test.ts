@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createServer } from "node:http";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
-import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { ScannedBlock } from "#src/cardano/block.ts";
 import { type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
 import { requireFollowable } from "#src/chain/provider/blockfrost/follow.ts";
 import { blockfrostDialect } from "#src/chain/provider/blockfrost/dialect.ts";
@@ -12,6 +12,7 @@ import { type BlockfrostPort, blockfrostPort } from "#src/chain/provider/blockfr
 import type { ChainStep } from "#src/chain/provider/port.ts";
 import { serveBlockfrost, type Served } from "../../../../support/blockfrost/blockfrostServer.ts";
 import { MemoryChain, memoryPort } from "../../../../support/chain/memoryChain.ts";
+import { type Following, followScanned, reaches } from "../../../../support/chain/scannedChain.ts";
 import { until } from "../../../../support/base/until.ts";
 import { newRef, person } from "../../../../support/wallets/person.ts";
 import { eras } from "../../../../support/blockfrost/blockfrostDocuments.ts";
@@ -55,42 +56,6 @@ async function serve(chain: MemoryChain, k = 2160): Promise<BlockfrostPort> {
   return port;
 }
 
-interface Following {
-  readonly steps: ChainStep[];
-  readonly chain: ScannedBlock[];
-  stop(): Promise<unknown>;
-}
-
-/** Follows, and keeps the chain that results from the steps. */
-function following(port: BlockfrostPort, points: readonly Point[] = [], held: readonly ScannedBlock[] = []): Following {
-  const controller = new AbortController();
-  const steps: ChainStep[] = [];
-  const chain = [...held];
-  const done = (async () => {
-    for await (const step of port.follow(points, controller.signal)) {
-      steps.push(step);
-      if (step.type === "scanned") {
-        if (chain.length > 0) expect(step.block.previous).toBe(chain.at(-1)!.hash);
-        expect(step.tip.height).toBeGreaterThanOrEqual(step.block.height);
-        chain.push(step.block);
-      } else if (step.type === "backward") {
-        while (chain.length > 0 && chain.at(-1)!.slot > step.point.slot) chain.pop();
-      } else throw new Error("no bytes of blocks are available");
-    }
-  })();
-  return {
-    steps,
-    chain,
-    stop: async () => {
-      controller.abort();
-      await done;
-    },
-  };
-}
-
-const reaches = (there: Following, tip: Tip) =>
-  until(`the block at height ${tip.height}`, async () => (there.chain.at(-1)?.hash ?? "") === tip.hash);
-
 /** Everything that projections use of a block. */
 function plain({ slot, hash, height, previous, era, transactions }: ScannedBlock) {
   return {
@@ -113,7 +78,7 @@ describe("following a Blockfrost service", () => {
   it("gives every block with its transactions, from the origin to the tip and on", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 130; i++) chain.add(...Array.from({ length: i % 3 }, () => payment().cbor));
-    const there = following(await serve(chain));
+    const there = followScanned(await serve(chain));
     await reaches(there, chain.tip);
     chain.add(payment().cbor);
     await reaches(there, chain.tip);
@@ -126,7 +91,7 @@ describe("following a Blockfrost service", () => {
     const chain = new MemoryChain();
     chain.add();
     chain.add(...Array.from({ length: 230 }, () => payment().cbor));
-    const there = following(await serve(chain));
+    const there = followScanned(await serve(chain));
     await reaches(there, chain.tip);
     await there.stop();
     expectSame(there, chain);
@@ -140,7 +105,7 @@ describe("following a Blockfrost service", () => {
     const points = [39, 35, 20, 3].map((i) => held[i]!).map(({ slot, hash }) => ({ slot, hash }));
     chain.rollback(10);
     for (let i = 0; i < 12; i++) chain.add();
-    const there = following(await serve(chain), points, held);
+    const there = followScanned(await serve(chain), points, held);
     await reaches(there, chain.tip);
     await there.stop();
     expect(there.steps[0]).toMatchObject({ type: "backward", point: { slot: held[20]!.slot, hash: held[20]!.hash } });
@@ -151,7 +116,7 @@ describe("following a Blockfrost service", () => {
   it("goes back to the origin if no point is on the chain", async () => {
     const chain = new MemoryChain();
     chain.add();
-    const there = following(await serve(chain), [{ slot: 77, hash: "ab".repeat(32) }]);
+    const there = followScanned(await serve(chain), [{ slot: 77, hash: "ab".repeat(32) }]);
     await reaches(there, chain.tip);
     await there.stop();
     expect(there.steps[0]).toMatchObject({ type: "backward", point: { slot: -1 } });
@@ -160,7 +125,7 @@ describe("following a Blockfrost service", () => {
   it("detects a rollback to a shorter chain", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 30; i++) chain.add(payment().cbor);
-    const there = following(await serve(chain));
+    const there = followScanned(await serve(chain));
     await reaches(there, chain.tip);
     chain.rollback(13);
     await reaches(there, chain.tip);
@@ -171,7 +136,7 @@ describe("following a Blockfrost service", () => {
   it("finds the fork of a deep rollback with few requests", async () => {
     const chain = new MemoryChain();
     for (let i = 0; i < 600; i++) chain.add();
-    const there = following(await serve(chain));
+    const there = followScanned(await serve(chain));
     await reaches(there, chain.tip);
     served!.requests.length = 0;
     chain.rollback(500);
@@ -195,7 +160,7 @@ describe("following a Blockfrost service", () => {
       hit++;
       return { status: 404, body: `{"status_code":404,"error":"Not Found","message":"gone"}` };
     };
-    const there = following(port!);
+    const there = followScanned(port!);
     await until("the question", async () => hit > 0);
     chain.rollback(1);
     chain.add(payment().cbor);
@@ -209,7 +174,7 @@ describe("following a Blockfrost service", () => {
     chain.add(payment().cbor, payment().cbor, payment().cbor);
     await serve(chain);
     served!.lacks = ["/blocks/{hash_or_number}/txs/cbor"];
-    const there = following(port!);
+    const there = followScanned(port!);
     await reaches(there, chain.tip);
     await there.stop();
     expectSame(there, chain);
@@ -272,7 +237,7 @@ describe("following a Blockfrost service", () => {
 
   it("waits for a chain that has not begun", async () => {
     const chain = new MemoryChain();
-    const there = following(await serve(chain));
+    const there = followScanned(await serve(chain));
     await until("a look", async () => served!.requests.length > 3);
     chain.add(payment().cbor);
     await reaches(there, chain.tip);
@@ -286,7 +251,7 @@ describe("following a Blockfrost service", () => {
     await serve(chain);
     const from = chain.blocks[6]!.scanned.hash;
     const late = blockfrostPort({ url: served!.url, magic: 42, log: silentLog, pollMs: 5, from });
-    const there = following(late);
+    const there = followScanned(late);
     await reaches(there, chain.tip);
     await there.stop();
     expect(await late.check()).toMatchObject({ ok: true });
@@ -314,7 +279,7 @@ describe("following a Blockfrost service", () => {
       if (drawn < 0.03) return { status: statuses[Math.floor(random() * 4)]!, body: "{}" };
       return drawn < 0.04 ? { cutAfter: 10 } : undefined;
     };
-    const there = following(port!);
+    const there = followScanned(port!);
     for (let i = 0; i < 80; i++) {
       if (random() < 0.2) chain.rollback(Math.min(chain.blocks.length, Math.floor(random() * 12)));
       for (let n = 0; n < random() * 6; n++) chain.add(...(random() < 0.5 ? [payment().cbor] : []));

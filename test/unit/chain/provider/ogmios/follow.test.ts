@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { createLog } from "#src/base/log.ts";
-import type { Point, ScannedBlock, Tip } from "#src/cardano/block.ts";
+import type { Point, ScannedBlock } from "#src/cardano/block.ts";
 import { decode, type Encodable, encode, Tagged } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
@@ -13,6 +13,7 @@ import type { ChainStep } from "#src/chain/provider/port.ts";
 import { byronChain } from "../../../../support/chain/byron.ts";
 import { MemoryChain } from "../../../../support/chain/memoryChain.ts";
 import { type OgmiosChain, serveOgmiosChain } from "../../../../support/chain/ogmiosChain.ts";
+import { type Following, followScanned, reaches } from "../../../../support/chain/scannedChain.ts";
 import { until } from "../../../../support/base/until.ts";
 import { newRef, person } from "../../../../support/wallets/person.ts";
 
@@ -52,39 +53,11 @@ function serve(
   return port = ogmiosPort({ url: served.url, magic: 42, log, firstWaitMs: 2, ...settings });
 }
 
-interface Following {
-  readonly steps: ChainStep[];
-  readonly chain: ScannedBlock[];
-  stop(): Promise<void>;
-}
-
-/** Follows, and keeps the chain that results from the steps; fails at a block that does not follow the one before. */
 function following(points: readonly Point[] = [], held: readonly ScannedBlock[] = []): Following {
-  const controller = new AbortController();
-  const steps: ChainStep[] = [];
-  const chain = [...held];
-  const done = (async () => {
-    for await (const step of port.follow(points, controller.signal)) {
-      steps.push(step);
-      if (step.type === "scanned") {
-        if (chain.length > 0) expect(step.block.previous).toBe(chain.at(-1)!.hash);
-        expect(step.tip.height).toBeGreaterThanOrEqual(step.block.height);
-        chain.push(step.block);
-      } else if (step.type === "backward") {
-        while (chain.length > 0 && chain.at(-1)!.slot > step.point.slot) chain.pop();
-      } else throw new Error("no bytes of blocks are available");
-    }
-  })();
-  const stop = async () => {
-    controller.abort();
-    await done;
-  };
-  onTestFinished(stop);
-  return { steps, chain, stop };
+  const there = followScanned(port, points, held);
+  onTestFinished(there.stop);
+  return there;
 }
-
-const reaches = (there: Following, tip: Tip) =>
-  until(`the block at height ${tip.height}`, async () => (there.chain.at(-1)?.hash ?? "") === tip.hash);
 
 /** Everything that projections use of a block. */
 function plain({ slot, hash, height, previous, era, issuer, transactions }: ScannedBlock) {
