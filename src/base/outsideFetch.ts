@@ -21,7 +21,7 @@ export interface FetchOptions {
   readonly timeoutMs?: number;
   /** Most bytes of the response. */
   readonly maxBytes?: number;
-  /** Sent with POST, as JSON unless `contentType` says what it is. */
+  /** The body of a POST request; JSON unless `contentType` names another type. */
   readonly body?: string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
