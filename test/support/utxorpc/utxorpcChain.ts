@@ -3,6 +3,7 @@ import { createPromiseClient, type PromiseClient, type Transport } from "@connec
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { createGrpcWebTransport as createFetchTransport } from "@connectrpc/connect-web";
 import { queryConnect, submitConnect, syncConnect, watchConnect } from "@utxorpc/spec/lib/index.mjs";
+import { afterAll, beforeAll } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { type UtxorpcListener, type UtxorpcService, utxorpcService } from "#src/devnet/serve/utxorpc/service.ts";
 import { measureRedeemers } from "#src/plutus/measurement.ts";
@@ -40,7 +41,7 @@ export function utxorpcClients(transport: Transport): UtxorpcClients {
 }
 
 /** A chain that is served. */
-export interface ServedChain {
+interface ServedChain {
   readonly chain: ExplorerChain;
   /** URL of the form with integers, and of that with messages. */
   readonly integers: string;
@@ -51,7 +52,7 @@ export interface ServedChain {
 }
 
 /** Starts a devnet and grows its chain. */
-export async function serveChain(seed: number): Promise<ServedChain> {
+async function serveChain(seed: number): Promise<ServedChain> {
   const chain = await ExplorerChain.start(seed);
   await chain.complete();
   const { devnet, store, bus } = chain;
@@ -79,4 +80,22 @@ export async function serveChain(seed: number): Promise<ServedChain> {
       await chain.stop();
     },
   };
+}
+
+/** A served chain for the tests of a file. */
+interface ServedWorld {
+  readonly served: ServedChain;
+  /** Clients of the form with messages, by gRPC. */
+  readonly grpc: UtxorpcClients;
+}
+
+/** Has a chain served before the tests of a file, and stopped after them. */
+export function servedWorld(seed: number): ServedWorld {
+  const world = {} as { -readonly [K in keyof ServedWorld]: ServedWorld[K] };
+  beforeAll(async () => {
+    world.served = await serveChain(seed);
+    world.grpc = utxorpcClients(TRANSPORTS.gRPC!(world.served.messages));
+  }, 120_000);
+  afterAll(() => world.served.stop());
+  return world;
 }

@@ -1,27 +1,22 @@
 /** UTxO RPC of a devnet: what it answers, by its own client library in the form of 0.17, and by the messages of 0.18. */
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import { CardanoQueryClient, CardanoSubmitClient, CardanoSyncClient } from "@utxorpc/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { type OutRef, refKey, type Utxo } from "#src/cardano/output.ts";
 import { utxoOf } from "#src/devnet/blocks/rows.ts";
 import { credentialsOf } from "#src/devnet/index/outputRows.ts";
-import { serveChain, type ServedChain } from "../../support/utxorpc/utxorpcChain.ts";
+import { servedWorld } from "../../support/utxorpc/utxorpcChain.ts";
 
-let served: ServedChain;
-
-beforeAll(async () => {
-  served = await serveChain(35);
-}, 120_000);
-afterAll(() => served.stop());
+const world = servedWorld(35);
 
 /** Bytes in the type of the library. */
 const bytes = (text: string) => new Uint8Array(fromHex(text));
 const hex = (bytes: Uint8Array | undefined) => toHex(bytes ?? new Uint8Array());
 /** All unspent outputs, from the rows. */
 async function unspent(): Promise<Utxo[]> {
-  const rows = await served.chain.store.sql<{ tx_hash: string; index: number; cbor: Uint8Array }[]>`
+  const rows = await world.served.chain.store.sql<{ tx_hash: string; index: number; cbor: Uint8Array }[]>`
     select tx_hash, index, cbor from devnet_utxo where spent_height is null`;
   return rows.map(utxoOf);
 }
@@ -30,14 +25,14 @@ async function unspent(): Promise<Utxo[]> {
 const refs = (of: readonly { readonly ref: OutRef }[]) => of.map(({ ref }) => refKey(ref)).sort();
 
 describe("@utxorpc/sdk 0.7", () => {
-  const uri = () => ({ uri: served.integers, headers: { "dmtr-api-key": "unknown metadata is ignored" } });
+  const uri = () => ({ uri: world.served.integers, headers: { "dmtr-api-key": "unknown metadata is ignored" } });
   /** The references that a search of the library gives. */
   const found = (items: readonly { readonly txoRef: { readonly hash: Uint8Array; readonly index: number } }[]) =>
     items.map(({ txoRef: { hash, index } }) => `${hex(hash)}#${index}`).sort();
 
   test("reads parameters, genesis and eras", async () => {
     const client = new CardanoQueryClient(uri());
-    const { devnet } = served.chain;
+    const { devnet } = world.served.chain;
     expect(await client.readParams()).toMatchObject({
       coinsPerUtxoByte: 4310n,
       minFeeCoefficient: 44n,
@@ -122,7 +117,7 @@ describe("@utxorpc/sdk 0.7", () => {
 
   test("reads the tip, blocks and history", async () => {
     const client = new CardanoSyncClient(uri());
-    const blocks = (await served.chain.blocks()).map(scanBlock);
+    const blocks = (await world.served.chain.blocks()).map(scanBlock);
     const tip = await client.readTip();
     expect(tip).toMatchObject({ slot: String(blocks.at(-1)?.slot), hash: blocks.at(-1)?.hash });
     const fetched = await client.fetchBlock(tip);
@@ -137,7 +132,7 @@ describe("@utxorpc/sdk 0.7", () => {
 
   test("submits a transaction, waits for it, and sees it in the mempool", async () => {
     const client = new CardanoSubmitClient(uri());
-    const cbor = await served.chain.draft("pay");
+    const cbor = await world.served.chain.draft("pay");
     const watching = client.watchMempool()[Symbol.asyncIterator]();
     const ref = await client.submitTx(cbor!);
     let seen = await watching.next();
@@ -146,7 +141,7 @@ describe("@utxorpc/sdk 0.7", () => {
     const stages: number[] = [];
     for await (const stage of client.waitForTx(ref)) {
       stages.push(stage);
-      if (stage === 2) await served.chain.devnet.makeBlock();
+      if (stage === 2) await world.served.chain.devnet.makeBlock();
     }
     expect(stages).toEqual([2, 4]);
     // one that is in a block already is confirmed at once
@@ -173,11 +168,11 @@ describe("@utxorpc/sdk 0.7", () => {
 });
 
 /** A transaction of a kind that is possible on the chain. */
-async function draftOf(kind: Parameters<ServedChain["chain"]["draft"]>[0]): Promise<Uint8Array> {
+async function draftOf(kind: Parameters<typeof world.served.chain.draft>[0]): Promise<Uint8Array> {
   for (let i = 0; i < 60; i++) {
-    const cbor = await served.chain.draft(kind);
+    const cbor = await world.served.chain.draft(kind);
     if (cbor) return cbor;
-    await served.chain.block();
+    await world.served.chain.block();
   }
   throw new Error(`nothing to ${kind}`);
 }

@@ -2,28 +2,15 @@
 import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { ConnectError } from "@connectrpc/connect";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { seeded } from "../../support/base/seededRandom.ts";
 import { until } from "../../support/base/until.ts";
-import {
-  serveChain,
-  type ServedChain,
-  TRANSPORTS,
-  type UtxorpcClients,
-  utxorpcClients,
-} from "../../support/utxorpc/utxorpcChain.ts";
+import { servedWorld, TRANSPORTS, utxorpcClients } from "../../support/utxorpc/utxorpcChain.ts";
 
-let served: ServedChain;
-let grpc: UtxorpcClients;
-
-beforeAll(async () => {
-  served = await serveChain(38);
-  grpc = utxorpcClients(TRANSPORTS.gRPC!(served.messages));
-}, 120_000);
-afterAll(() => served.stop());
+const world = servedWorld(38);
 // whatever was sent, the next request is answered
 afterEach(async () => {
-  expect((await grpc.query.readParams({})).ledgerTip?.hash.length).toBe(32);
+  expect((await world.grpc.query.readParams({})).ledgerTip?.hash.length).toBe(32);
 });
 
 const random = seeded(38);
@@ -32,7 +19,7 @@ const refused = (answer: Promise<unknown>) => answer.then(() => undefined, Conne
 
 /** Sends bytes on a connection; gives what came back until its end, or until nothing came for a while. */
 function sent(...parts: readonly (Uint8Array | string)[]): Promise<string> {
-  const { hostname, port } = new URL(served.messages);
+  const { hostname, port } = new URL(world.served.messages);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);
     let text = "";
@@ -50,7 +37,11 @@ function sent(...parts: readonly (Uint8Array | string)[]): Promise<string> {
 
 const PATH = "/utxorpc.v1alpha.query.QueryService/ReadUtxos";
 const post = (body: Uint8Array, type = "application/grpc-web+proto", path = PATH) =>
-  fetch(served.messages + path, { method: "POST", headers: { "content-type": type }, body: new Uint8Array(body) });
+  fetch(world.served.messages + path, {
+    method: "POST",
+    headers: { "content-type": type },
+    body: new Uint8Array(body),
+  });
 
 test("random bytes instead of a request", async () => {
   for (const length of [1, 2, 3, 10, 100, 5_000]) await sent(noise(length));
@@ -65,7 +56,7 @@ test("wrong paths, methods and content types", async () => {
   expect((await post(noise(5), "application/grpc-web", "/utxorpc.v9.query.QueryService/ReadUtxos")).status).toBe(404);
   expect((await post(noise(5), "text/plain")).status).toBe(415);
   expect((await post(noise(5), "application/json; charset=latin1")).status).toBeGreaterThanOrEqual(400);
-  expect((await fetch(served.messages + PATH)).status).toBe(405);
+  expect((await fetch(world.served.messages + PATH)).status).toBe(405);
 });
 
 test("bodies that are no messages", async () => {
@@ -83,9 +74,11 @@ test("bodies that are no messages", async () => {
 });
 
 test("messages that are too long", async () => {
-  const big = await refused(grpc.submit.submitTx({ tx: { type: { case: "raw", value: noise(3_000_000) } } }));
+  const big = await refused(world.grpc.submit.submitTx({ tx: { type: { case: "raw", value: noise(3_000_000) } } }));
   expect(big?.code).toBe(8);
-  const transaction = await refused(grpc.submit.submitTx({ tx: { type: { case: "raw", value: noise(500_000) } } }));
+  const transaction = await refused(
+    world.grpc.submit.submitTx({ tx: { type: { case: "raw", value: noise(500_000) } } }),
+  );
   expect(transaction).toMatchObject({ code: 3, rawMessage: expect.stringContaining("could not process tx") });
 });
 
@@ -93,16 +86,16 @@ test("requests with values that mean nothing", async () => {
   const hash = new Uint8Array(31);
   const deep = (levels: number): object => levels === 0 ? {} : { not: [deep(levels - 1)] };
   const requests: [Promise<unknown>, number][] = [
-    [grpc.query.readUtxos({ keys: [{ hash, index: 0 }] }), 3],
-    [grpc.query.readUtxos({ keys: [{ hash: new Uint8Array(32), index: 70_000 }] }), 3],
-    [grpc.query.readUtxos({ keys: Array.from({ length: 5_001 }, () => ({ hash: new Uint8Array(32) })) }), 3],
-    [grpc.query.readTx({ hash }), 3],
-    [grpc.query.readTx({ hash: new Uint8Array(32) }), 5],
-    [grpc.query.readData({ keys: [new Uint8Array(32)] }), 5],
-    [grpc.query.searchUtxos({ maxItems: -1 }), 3],
-    [grpc.query.searchUtxos({ startToken: "'; drop table devnet_utxo; --" }), 3],
-    [grpc.query.searchUtxos({ predicate: deep(17) }), 3],
-    [grpc.query.searchUtxos({ predicate: { anyOf: Array.from({ length: 201 }, () => ({})) } }), 3],
+    [world.grpc.query.readUtxos({ keys: [{ hash, index: 0 }] }), 3],
+    [world.grpc.query.readUtxos({ keys: [{ hash: new Uint8Array(32), index: 70_000 }] }), 3],
+    [world.grpc.query.readUtxos({ keys: Array.from({ length: 5_001 }, () => ({ hash: new Uint8Array(32) })) }), 3],
+    [world.grpc.query.readTx({ hash }), 3],
+    [world.grpc.query.readTx({ hash: new Uint8Array(32) }), 5],
+    [world.grpc.query.readData({ keys: [new Uint8Array(32)] }), 5],
+    [world.grpc.query.searchUtxos({ maxItems: -1 }), 3],
+    [world.grpc.query.searchUtxos({ startToken: "'; drop table devnet_utxo; --" }), 3],
+    [world.grpc.query.searchUtxos({ predicate: deep(17) }), 3],
+    [world.grpc.query.searchUtxos({ predicate: { anyOf: Array.from({ length: 201 }, () => ({})) } }), 3],
     ...([
       { address: { paymentPart: new Uint8Array(27) } },
       { address: { delegationPart: new Uint8Array(29) } },
@@ -111,19 +104,20 @@ test("requests with values that mean nothing", async () => {
       { asset: { assetName: new Uint8Array(5) } },
       { asset: { policyId: new Uint8Array(28), assetName: new Uint8Array(33) } },
     ].map((value): [Promise<unknown>, number] => [
-      grpc.query.searchUtxos({ predicate: { match: { utxoPattern: { case: "cardano", value } } } }),
+      world.grpc.query.searchUtxos({ predicate: { match: { utxoPattern: { case: "cardano", value } } } }),
       3,
     ])),
-    [grpc.submit.submitTx({}), 3],
-    [grpc.submit.evalTx({ tx: {} }), 3],
-    [grpc.submit.evalTx({ tx: { type: { case: "raw", value: noise(200) } } }), 3],
-    [grpc.sync.fetchBlock({ ref: [{ hash: new Uint8Array(3) }] }), 3],
-    [grpc.sync.fetchBlock({ ref: [{ slot: 999_999_999n }] }), 5],
-    [grpc.sync.fetchBlock({ ref: [{ height: 2n ** 64n - 1n }] }), 5],
-    [grpc.sync.dumpHistory({ startToken: { hash: new Uint8Array(32) } }), 5],
-    [grpc.submit.waitForTx({ ref: [hash] })[Symbol.asyncIterator]().next(), 3],
+    [world.grpc.submit.submitTx({}), 3],
+    [world.grpc.submit.evalTx({ tx: {} }), 3],
+    [world.grpc.submit.evalTx({ tx: { type: { case: "raw", value: noise(200) } } }), 3],
+    [world.grpc.sync.fetchBlock({ ref: [{ hash: new Uint8Array(3) }] }), 3],
+    [world.grpc.sync.fetchBlock({ ref: [{ slot: 999_999_999n }] }), 5],
+    [world.grpc.sync.fetchBlock({ ref: [{ height: 2n ** 64n - 1n }] }), 5],
+    [world.grpc.sync.dumpHistory({ startToken: { hash: new Uint8Array(32) } }), 5],
+    [world.grpc.submit.waitForTx({ ref: [hash] })[Symbol.asyncIterator]().next(), 3],
     [
-      grpc.submit.waitForTx({ ref: Array.from({ length: 101 }, () => new Uint8Array(32)) })[Symbol.asyncIterator]()
+      world.grpc.submit.waitForTx({ ref: Array.from({ length: 101 }, () => new Uint8Array(32)) })
+        [Symbol.asyncIterator]()
         .next(),
       3,
     ],
@@ -133,7 +127,7 @@ test("requests with values that mean nothing", async () => {
 });
 
 test("many streams that are opened and reset at once", async () => {
-  const session = connectHttp2(served.messages);
+  const session = connectHttp2(world.served.messages);
   session.on("error", () => {});
   for (let i = 0; i < 300; i++) {
     const stream = session.request({
@@ -150,7 +144,7 @@ test("many streams that are opened and reset at once", async () => {
 });
 
 test("a search that needs the index, on a devnet without it", async () => {
-  const { port, stop } = await served.serve({ index: false });
+  const { port, stop } = await world.served.serve({ index: false });
   const { query } = utxorpcClients(TRANSPORTS.gRPC!(`http://127.0.0.1:${port}`));
   const asset = { policyId: new Uint8Array(28) };
   const search = query.searchUtxos({ predicate: { match: { utxoPattern: { case: "cardano", value: { asset } } } } });
@@ -161,7 +155,7 @@ test("a search that needs the index, on a devnet without it", async () => {
 });
 
 test("pages of other sites may call", async () => {
-  const preflight = await fetch(served.messages + PATH, {
+  const preflight = await fetch(world.served.messages + PATH, {
     method: "OPTIONS",
     headers: {
       "origin": "https://app.example",
@@ -175,7 +169,7 @@ test("pages of other sites may call", async () => {
     "access-control-allow-methods": "POST, OPTIONS",
     "access-control-allow-headers": "content-type,dmtr-api-key,x-grpc-web",
   });
-  const answer = await fetch(`${served.messages}/utxorpc.v1alpha.sync.SyncService/ReadTip`, {
+  const answer = await fetch(`${world.served.messages}/utxorpc.v1alpha.sync.SyncService/ReadTip`, {
     method: "POST",
     headers: { "content-type": "application/grpc-web+proto", "origin": "https://app.example" },
     body: new Uint8Array(5),
@@ -187,9 +181,9 @@ test("pages of other sites may call", async () => {
 });
 
 test("a port that is taken is refused with its code", async () => {
-  const { hostname, port } = new URL(served.messages);
+  const { hostname, port } = new URL(world.served.messages);
   const { utxorpcService } = await import("#src/devnet/serve/utxorpc/service.ts");
-  const { devnet, store, bus } = served.chain;
+  const { devnet, store, bus } = world.served.chain;
   const { silentLog: log } = await import("#src/base/log.ts");
   const service = utxorpcService({ devnet, store, bus, log, measure: () => Promise.reject() });
   await expect(service.listen({ host: hostname, port: Number(port) })).rejects.toMatchObject({ code: "EADDRINUSE" });

@@ -3,29 +3,16 @@ import { ConnectError, createPromiseClient } from "@connectrpc/connect";
 import type { PartialMessage } from "@bufbuild/protobuf";
 import * as csl from "@emurgo/cardano-serialization-lib-nodejs";
 import type { cardano, query, sync } from "@utxorpc/spec/lib/index.mjs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
 import { transactionCbor } from "#src/devnet/blocks/mempool.ts";
 import { utxoOf } from "#src/devnet/blocks/rows.ts";
 import { beta } from "#src/devnet/serve/utxorpc/messages/versions.ts";
-import {
-  serveChain,
-  type ServedChain,
-  TRANSPORTS,
-  type UtxorpcClients,
-  utxorpcClients,
-} from "../../support/utxorpc/utxorpcChain.ts";
+import { servedWorld, TRANSPORTS, utxorpcClients } from "../../support/utxorpc/utxorpcChain.ts";
 
-let served: ServedChain;
-let grpc: UtxorpcClients;
-
-beforeAll(async () => {
-  served = await serveChain(36);
-  grpc = utxorpcClients(TRANSPORTS.gRPC!(served.messages));
-}, 120_000);
-afterAll(() => served.stop());
+const world = servedWorld(36);
 
 const hex = (bytes: Uint8Array | undefined) => toHex(bytes ?? new Uint8Array());
 const keyOf = ({ txoRef }: query.AnyUtxoData) => `${hex(txoRef?.hash)}#${txoRef?.index}`;
@@ -43,14 +30,14 @@ const unitsOf = (assets: readonly cardano.Multiasset[]) =>
 
 /** All unspent outputs, from the rows. */
 async function unspent(): Promise<Utxo[]> {
-  const rows = await served.chain.store.sql<{ tx_hash: string; index: number; cbor: Uint8Array }[]>`
+  const rows = await world.served.chain.store.sql<{ tx_hash: string; index: number; cbor: Uint8Array }[]>`
     select tx_hash, index, cbor from devnet_utxo where spent_height is null`;
   return rows.map(utxoOf);
 }
 
 /** A search; its predicate is written as plain members. */
 async function search(predicate?: PartialMessage<query.UtxoPredicate>, maxItems = 0, startToken = "") {
-  return await grpc.query.searchUtxos({ ...(predicate ? { predicate } : {}), maxItems, startToken });
+  return await world.grpc.query.searchUtxos({ ...(predicate ? { predicate } : {}), maxItems, startToken });
 }
 const at = (address: string): PartialMessage<query.UtxoPredicate> => ({
   match: { utxoPattern: { case: "cardano", value: { address: { exactAddress: new Uint8Array(fromHex(address)) } } } },
@@ -58,9 +45,9 @@ const at = (address: string): PartialMessage<query.UtxoPredicate> => ({
 
 describe.each(Object.keys(TRANSPORTS))("%s", (name) => {
   test("answers, streams and refuses", async () => {
-    const clients = utxorpcClients(TRANSPORTS[name]!(served.messages));
+    const clients = utxorpcClients(TRANSPORTS[name]!(world.served.messages));
     const { values, ledgerTip } = await clients.query.readParams({});
-    const { slot, hash, height } = served.chain.devnet.tip();
+    const { slot, hash, height } = world.served.chain.devnet.tip();
     expect(ledgerTip).toMatchObject({
       slot: BigInt(slot),
       height: BigInt(height),
@@ -69,7 +56,7 @@ describe.each(Object.keys(TRANSPORTS))("%s", (name) => {
     expect(hex(ledgerTip?.hash)).toBe(hash);
     expect(values?.params.value?.maxTxSize).toBe(16_384n);
     expect(int(values?.params.value?.poolDeposit)).toBe(500_000_000n);
-    const included = scanBlock((await served.chain.blocks()).at(-1)!).transactions[0]?.hash ??
+    const included = scanBlock((await world.served.chain.blocks()).at(-1)!).transactions[0]?.hash ??
       (await transactions())[0]!.hash;
     const stages: number[] = [];
     for await (const { stage } of clients.submit.waitForTx({ ref: [fromHex(included)] })) stages.push(stage);
@@ -87,11 +74,11 @@ describe.each(Object.keys(TRANSPORTS))("%s", (name) => {
 
 /** All transactions of the chain: CBOR by hash. */
 async function transactions() {
-  return (await served.chain.blocks()).flatMap((bytes) => scanBlock(bytes).transactions);
+  return (await world.served.chain.blocks()).flatMap((bytes) => scanBlock(bytes).transactions);
 }
 
 test("v1beta is beside it", async () => {
-  const client = createPromiseClient(beta().query, TRANSPORTS.gRPC!(served.messages)) as unknown as {
+  const client = createPromiseClient(beta().query, TRANSPORTS.gRPC!(world.served.messages)) as unknown as {
     searchUtxos(request: object): Promise<{ items: { nativeBytes: Uint8Array; parsedState: { value: BetaOutput } }[] }>;
   };
   const { items } = await client.searchUtxos({});
@@ -176,14 +163,14 @@ test("predicates are combined, and pages follow each other", async () => {
 test("every transaction is what another library reads in its bytes", async () => {
   const blocks: sync.AnyChainBlock[] = [];
   for (let next: sync.BlockRef | undefined | "first" = "first"; next;) {
-    const page: sync.DumpHistoryResponse = await grpc.sync.dumpHistory({
+    const page: sync.DumpHistoryResponse = await world.grpc.sync.dumpHistory({
       maxItems: 30,
       ...(next === "first" ? {} : { startToken: next }),
     });
     blocks.push(...page.block);
     next = page.nextToken;
   }
-  const all = await served.chain.blocks();
+  const all = await world.served.chain.blocks();
   expect(blocks.length).toBe(all.length);
   const kinds = new Set<string>();
   const indexed = new Map<string, Utxo["output"]>();

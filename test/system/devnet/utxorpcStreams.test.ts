@@ -2,7 +2,7 @@
 import { connect } from "node:http2";
 import { ConnectError, createConnectRouter } from "@connectrpc/connect";
 import { submitConnect, sync, type watch } from "@utxorpc/spec/lib/index.mjs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
@@ -13,22 +13,9 @@ import { RecentBlocks } from "#src/devnet/serve/utxorpc/recentBlocks.ts";
 import { listenToBoth } from "#src/devnet/serve/utxorpc/transport/listener.ts";
 import { routing } from "#src/devnet/serve/utxorpc/transport/routing.ts";
 import { until } from "../../support/base/until.ts";
-import {
-  serveChain,
-  type ServedChain,
-  TRANSPORTS,
-  type UtxorpcClients,
-  utxorpcClients,
-} from "../../support/utxorpc/utxorpcChain.ts";
+import { servedWorld, TRANSPORTS, utxorpcClients } from "../../support/utxorpc/utxorpcChain.ts";
 
-let served: ServedChain;
-let grpc: UtxorpcClients;
-
-beforeAll(async () => {
-  served = await serveChain(37);
-  grpc = utxorpcClients(TRANSPORTS.gRPC!(served.messages));
-}, 120_000);
-afterAll(() => served.stop());
+const world = servedWorld(37);
 
 const hex = (bytes: Uint8Array | undefined) => toHex(bytes ?? new Uint8Array());
 const ref = ({ slot, hash }: Pick<Tip, "slot" | "hash">) => ({
@@ -62,21 +49,21 @@ const short = ({ action: { case: kind, value } }: sync.FollowTipResponse) => {
 async function blocks(count: number): Promise<string[]> {
   const hashes: string[] = [];
   for (let i = 0; i < count; i++) {
-    await served.chain.block(1);
-    hashes.push(served.chain.devnet.tip().hash);
+    await world.served.chain.block(1);
+    hashes.push(world.served.chain.devnet.tip().hash);
   }
   return hashes;
 }
 
 async function back(height: number): Promise<void> {
-  const done = await served.chain.devnet.rollback({ height }, { drop: true });
+  const done = await world.served.chain.devnet.rollback({ height }, { drop: true });
   if (!done.ok) throw new Error(done.error.message);
 }
 
 test("a client sees blocks, and those that are undone, newest first", async () => {
-  const { devnet } = served.chain;
+  const { devnet } = world.served.chain;
   const start = devnet.tip();
-  const events = reader(grpc.sync.followTip({ intersect: [ref(start)] }));
+  const events = reader(world.grpc.sync.followTip({ intersect: [ref(start)] }));
   const [reset] = await events.take(1);
   expect(short(reset!)).toBe(`reset ${start.hash}`);
   expect(reset!.tip?.height).toBe(BigInt(start.height));
@@ -96,24 +83,24 @@ test("a client sees blocks, and those that are undone, newest first", async () =
   await back(start.height - 1);
   const [e] = await blocks(1);
   const later = (await events.take(2)).map(short);
-  const [fork] = await served.chain.store.sql<{ hash: string }[]>`
+  const [fork] = await world.served.chain.store.sql<{ hash: string }[]>`
     select hash from devnet_block where height = ${start.height - 1}`;
   expect(later).toEqual([`reset ${fork?.hash}`, `apply ${e}`]);
   await events.end();
 });
 
 test("a client begins at the newest of its blocks that is on the chain, at the origin, or at the tip", async () => {
-  const { devnet } = served.chain;
+  const { devnet } = world.served.chain;
   const [first] = await blocks(2);
   const unknown = { slot: 5n, hash: new Uint8Array(32).fill(7) };
   const begin = async (intersect: { slot: bigint; hash: Uint8Array<ArrayBuffer> }[]) => {
-    const events = reader(grpc.sync.followTip({ intersect }));
+    const events = reader(world.grpc.sync.followTip({ intersect }));
     const taken = await events.take(1);
     await events.end();
     return taken.map(short)[0];
   };
   const { height } = devnet.tip();
-  const [known] = await served.chain.store.sql<{ slot: bigint; hash: string }[]>`
+  const [known] = await world.served.chain.store.sql<{ slot: bigint; hash: string }[]>`
     select slot, hash from devnet_block where height = ${height - 1}`;
   expect(known?.hash).toBe(first);
   expect(await begin([unknown, ref({ slot: Number(known!.slot), hash: known!.hash })])).toBe(`reset ${first}`);
@@ -124,7 +111,7 @@ test("a client begins at the newest of its blocks that is on the chain, at the o
 });
 
 test("without the bytes of the undone blocks there is a reset", async () => {
-  const { devnet, store, bus } = served.chain;
+  const { devnet, store, bus } = world.served.chain;
   const ending = new AbortController();
   const of = { devnet, store, bus, log: silentLog, form: asBigIntegers, indexed: true, pollMs: 50 };
   const events = reader(
@@ -145,9 +132,9 @@ test("without the bytes of the undone blocks there is a reset", async () => {
 });
 
 test("a restored snapshot is a rollback and the blocks after it", async () => {
-  const { devnet } = served.chain;
+  const { devnet } = world.served.chain;
   expect(await devnet.snapshots.save("streams", { replace: false })).toMatchObject({ ok: true });
-  const events = reader(grpc.sync.followTip({ intersect: [ref(devnet.tip())] }));
+  const events = reader(world.grpc.sync.followTip({ intersect: [ref(devnet.tip())] }));
   await events.take(1);
   const [a] = await blocks(1);
   expect((await events.take(1)).map(short)).toEqual([`apply ${a}`]);
@@ -157,7 +144,7 @@ test("a restored snapshot is a rollback and the blocks after it", async () => {
 });
 
 test("transactions are watched by a predicate, also when they are undone", async () => {
-  const { chain } = served;
+  const { chain } = world.served;
   const { height } = chain.devnet.tip();
   const cbor = (await chain.draft("pay"))!;
   const { hash, outputs } = scanTransaction(cbor);
@@ -165,8 +152,10 @@ test("transactions are watched by a predicate, also when they are undone", async
   const predicate = {
     match: { chain: { case: "cardano" as const, value: { produces: { address: { exactAddress: address } } } } },
   };
-  const events = reader(grpc.watch.watchTx({ predicate, intersect: [ref(chain.devnet.tip())] }));
-  const nothing = reader(grpc.watch.watchTx({ predicate: { not: [predicate] }, intersect: [ref(chain.devnet.tip())] }));
+  const events = reader(world.grpc.watch.watchTx({ predicate, intersect: [ref(chain.devnet.tip())] }));
+  const nothing = reader(
+    world.grpc.watch.watchTx({ predicate: { not: [predicate] }, intersect: [ref(chain.devnet.tip())] }),
+  );
   const kind = ({ action }: watch.WatchTxResponse) =>
     action.case === "idle" ? "idle" : `${action.case} ${hex(action.value?.chain.value?.hash)}`;
   await chain.devnet.makeBlock();
@@ -182,11 +171,11 @@ test("transactions are watched by a predicate, also when they are undone", async
 });
 
 test("a transaction is waited for from before it is submitted, through a rollback that returns it to the mempool", async () => {
-  const { devnet } = served.chain;
-  const cbor = (await served.chain.draft("pay"))!;
+  const { devnet } = world.served.chain;
+  const cbor = (await world.served.chain.draft("pay"))!;
   const { hash } = scanTransaction(cbor);
-  const other = scanTransaction((await served.chain.draft("pay"))!).hash;
-  const stages = reader(grpc.submit.waitForTx({ ref: [hash, other].map((of) => new Uint8Array(fromHex(of))) }));
+  const other = scanTransaction((await world.served.chain.draft("pay"))!).hash;
+  const stages = reader(world.grpc.submit.waitForTx({ ref: [hash, other].map((of) => new Uint8Array(fromHex(of))) }));
   const stage = ({ ref, stage }: { ref: Uint8Array; stage: number }) => [hex(ref) === hash, stage];
   expect((await stages.take(2)).map(stage)).toEqual([[true, 0], [false, 0]]);
   await devnet.submit(cbor);
@@ -194,24 +183,28 @@ test("a transaction is waited for from before it is submitted, through a rollbac
   await devnet.makeBlock();
   expect((await stages.take(1)).map(stage)).toEqual([[true, 4]]);
   await stages.end();
-  const { items } = await grpc.submit.readMempool({});
+  const { items } = await world.grpc.submit.readMempool({});
   expect(items).toEqual([]);
 });
 
 test("the mempool is watched by a predicate, and read", async () => {
-  const { devnet } = served.chain;
-  const cbor = (await served.chain.draft("pay"))!;
+  const { devnet } = world.served.chain;
+  const cbor = (await world.served.chain.draft("pay"))!;
   const { hash, outputs } = scanTransaction(cbor);
   const hasAddress = { exactAddress: new Uint8Array(fromHex(outputs[0]!.address)) };
   const predicate = { match: { chain: { case: "cardano" as const, value: { hasAddress } } } };
-  const events = reader(grpc.submit.watchMempool({ predicate }));
+  const events = reader(world.grpc.submit.watchMempool({ predicate }));
   const taking = events.take(2);
   await devnet.submit(cbor);
-  const read = await grpc.submit.readMempool({});
+  const read = await world.grpc.submit.readMempool({});
   expect(read.items.map(({ ref, nativeBytes }) => [hex(ref), hex(nativeBytes)])).toEqual([[hash, toHex(cbor)]]);
   expect(read.items[0]?.parsedState.value?.inputs[0]?.asOutput?.address.length).toBeGreaterThan(0);
   // the stream sees it in the mempool before it sees it in a block
-  await until("the transaction was sent", async () => (await grpc.submit.readMempool({})).items.length === 1, 5_000);
+  await until(
+    "the transaction was sent",
+    async () => (await world.grpc.submit.readMempool({})).items.length === 1,
+    5_000,
+  );
   await new Promise((resolve) => setTimeout(resolve, 200));
   await devnet.makeBlock();
   expect((await taking).map(({ tx }) => [hex(tx?.ref), tx?.stage])).toEqual([[hash, 2], [hash, 4]]);
@@ -247,13 +240,13 @@ async function raw(url: string, path: string, headers: Record<string, string>, b
 
 test("the deadline of a client ends a stream with its status in the trailers", async () => {
   const path = "/utxorpc.v1alpha.sync.SyncService/FollowTip";
-  expect(await raw(served.messages, path, { "grpc-timeout": "150m" })).toEqual({ status: 200, grpcStatus: "4" });
-  const { query } = utxorpcClients(TRANSPORTS.gRPC!(served.messages));
+  expect(await raw(world.served.messages, path, { "grpc-timeout": "150m" })).toEqual({ status: 200, grpcStatus: "4" });
+  const { query } = utxorpcClients(TRANSPORTS.gRPC!(world.served.messages));
   expect((await query.readParams({}, { timeoutMs: 5_000 })).ledgerTip).toBeDefined();
 });
 
 test("streams end when the service stops, with a status", async () => {
-  const listener = await served.serve();
+  const listener = await world.served.serve();
   const { sync } = utxorpcClients(TRANSPORTS.gRPC!(`http://127.0.0.1:${listener.port}`));
   const events = reader(sync.followTip({}));
   await events.take(1);
