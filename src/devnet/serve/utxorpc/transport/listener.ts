@@ -3,7 +3,12 @@
  * which it speaks (RFC 9113, 3.3).
  */
 import { createServer as createHttp, type RequestListener } from "node:http";
-import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import {
+  createServer as createHttp2,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
 /** Answers a request of either protocol. */
@@ -40,6 +45,11 @@ export async function listenToBoth(
   // a malformed request ends its connection only
   old.on("clientError", (_, socket) => socket.destroy());
   modern.on("sessionError", () => {});
+  const sessions = new Set<ServerHttp2Session>();
+  modern.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+  });
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -74,7 +84,12 @@ export async function listenToBoth(
     port: (server.address() as AddressInfo).port,
     stop: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const ending = setTimeout(() => sockets.forEach((socket) => socket.destroy()), LEAVE_MS);
+      // sessions end before their connections, which they write to
+      for (const session of sessions) session.close();
+      const ending = setTimeout(() => {
+        for (const session of sessions) session.destroy();
+        for (const socket of sockets) socket.destroy();
+      }, LEAVE_MS);
       await closed;
       clearTimeout(ending);
     },
