@@ -82,7 +82,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
     const measure = measureIn(builders);
     const indexer = await listen(
       context,
-      blockfrostApp({ devnet, store, measure, log, pages: PAGES }, health, hosts),
+      blockfrostApp({ devnet, store, measure, log, page: { builders, log, pages: PAGES } }, health, hosts),
       indexerPort(options),
     );
     listening.push({ name: "Blockfrost API of the devnet", at: `${urlOf(indexer)}/api/v1` });

@@ -138,9 +138,11 @@ function operatorService(context: AppContext, { ask: { ask }, events, health }: 
     asyncApi({ kinds, withToken: options.operatorToken !== undefined }),
     releaseEndpoints({ store }),
     webhookRoutes({ store, bus, kinds, allowPrivate: options.webhooksPrivate }),
-    (app) => mountPages(app, { builders: context.builders, log, pages: PAGES }),
+    (app) => mountPages(app, page),
   ];
+  const page = { builders: context.builders, log, pages: PAGES };
   return operatorApp({
+    page,
     guard: {
       loopback: isLoopback(options.operatorHost),
       proxies: options.rateLimit.proxies,

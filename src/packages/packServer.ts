@@ -2,7 +2,7 @@
  * Writes the server as JavaScript for Node: one bundle, with the files that modules read by their place. A module of the
  * bundle keeps the place of its source, so that it finds them as in a checkout.
  */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -39,7 +39,7 @@ export const DEVNET_SERVER: ServerPart = {
 export const RUNTIME_SERVER: ServerPart = {
   entries: { index: "src/packages/runtime.ts", testing: "src/packages/runtimeTesting.ts" },
   reads: (file) => /^src\/(store|runtime)\/.*\.sql$|^src\/app\/migrations\.txt$/.test(file),
-  pages: ["operator"],
+  pages: ["operator", "api"],
   whole: false,
   peers: ["xstate", "zod"],
 };
@@ -53,9 +53,6 @@ const SEPARATE: readonly string[] = ["@node-rs/argon2", "@node-rs/bcrypt", "embe
 const OPTIONAL: readonly string[] = ["@blaze-cardano/core", "@blaze-cardano/query", "esbuild"];
 /** Native code that `ws` uses where it is installed. */
 const TRIED: readonly string[] = ["bufferutil", "utf-8-validate"];
-/** The files of Swagger UI that the server serves, and its licence. The library's own package reports each installation. */
-const SWAGGER_UI = ["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"];
-const SWAGGER_FOLDER = "assets/swagger-ui";
 /** The client for browsers. */
 const CLIENT = "src/client/browser.ts";
 /** Where a thread is started from; the bundle is elsewhere. */
@@ -110,12 +107,7 @@ export async function writeServer(
     write(folder, THREAD, `import "${path.posix.relative(path.posix.dirname(THREAD), "dist/thread.js")}";\n`);
   }
   await writeBrowserBundles(root, folder, part);
-  mkdirSync(path.join(folder, SWAGGER_FOLDER), { recursive: true });
-  for (const name of SWAGGER_UI) {
-    copyFileSync(path.join(root, "node_modules/swagger-ui-dist", name), path.join(folder, SWAGGER_FOLDER, name));
-  }
-  const packed = { ...imports, "#swagger-ui/*": `./${SWAGGER_FOLDER}/*` };
-  write(folder, "package.json", JSON.stringify({ type: "module", version, imports: packed }) + "\n");
+  write(folder, "package.json", JSON.stringify({ type: "module", version, imports }) + "\n");
   const imported = importedLibraries(metafile);
   const unknown = [...imported].filter((name) => ![...SEPARATE, ...OPTIONAL, ...TRIED, ...part.peers].includes(name));
   if (unknown.length > 0) throw new Error(`The bundle of the server does not hold ${unknown.join(", ")}.`);

@@ -2,7 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "#src/base/version.ts";
 import type { Log } from "#src/base/log.ts";
-import { mountDocs } from "#src/http/docs.ts";
+import { OPERATOR_GROUPS } from "#src/operators/http/groups.ts";
+import { mountDocs, type ServiceDocument } from "#src/http/docs.ts";
 import { careful, guard, type GuardOptions } from "#src/operators/http/guard.ts";
 import { serviceApp } from "#src/http/service.ts";
 
@@ -16,30 +17,26 @@ export interface OperatorOptions {
   readonly log: Log;
   /** Files of examples for the document; by default those of Arbor's actors. */
   readonly examples?: readonly URL[];
+  /** What bundles the API page. */
+  readonly page?: ServiceDocument["page"];
 }
 
 const EXAMPLES = [new URL("./examples.json", import.meta.url)];
 
-/**
- * What the API page adds to its requests: what the guard wants of changes, and the token that the operator pages keep
- * in this tab.
- */
-const DOCS_HEADERS = `{
-      "Arbor-Operator": "1",
-      ...(sessionStorage.getItem("arbor-operator-token") === null
-        ? {}
-        : { Authorization: "Bearer " + sessionStorage.getItem("arbor-operator-token") }),
-    }`;
+/** Under which the operator pages keep the token in a tab: the API page uses it too. */
+const TOKEN_NAME = "arbor-operator-token";
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
-export function operatorApp({ guard: guarding, parts, log, examples = EXAMPLES }: OperatorOptions): OpenAPIHono {
+export function operatorApp({ guard: guarding, parts, log, examples = EXAMPLES, page }: OperatorOptions): OpenAPIHono {
   const app = serviceApp("operator", log);
   app.use(careful, guard(guarding, log));
   for (const part of parts) part(app);
   mountDocs(app, {
     document: () => describe(app, guarding.token !== undefined),
+    groups: OPERATOR_GROUPS,
     examples,
-    headers: DOCS_HEADERS,
+    page,
+    tokenName: TOKEN_NAME,
   });
   return app;
 }

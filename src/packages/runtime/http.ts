@@ -5,6 +5,9 @@ import type { Json } from "#src/base/json.ts";
 import type { Log } from "#src/base/log.ts";
 import { VERSION } from "#src/base/version.ts";
 import { mountDocs } from "#src/http/docs.ts";
+import { type Group, HEALTH_GROUP } from "#src/http/groups.ts";
+import { builders } from "#src/packages/runtime/operators.ts";
+import { PAGES } from "#src/app/pages.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { type Health, healthRoutes } from "#src/http/health.ts";
 import { respond } from "#src/http/json.ts";
@@ -93,6 +96,12 @@ export function actorApp(service: ActorService, { statuses, hosts = [], origins 
   eventRoutes({ events, kinds: actors })(app);
   mountDocs(app, {
     document: () => app.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "Actors", version: VERSION } }),
+    groups: [
+      ...actors.map(({ kind }): Group => [kind, new RegExp(`^/${kind}/`), `Commands and reads of ${kind}.`]),
+      ["Events", /^\/events/, "Every transition as it happens."],
+      HEALTH_GROUP,
+    ],
+    page: { builders, log, pages: PAGES },
   });
   return app;
 }

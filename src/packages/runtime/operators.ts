@@ -30,7 +30,7 @@ interface OperatorService {
 }
 
 /** Bundles nothing: a package has the bundles of its pages. */
-const builders = {
+export const builders = {
   run: () => Promise.resolve(fail("bundle_unavailable", "This package has no page of that name.")),
 };
 
@@ -48,5 +48,6 @@ export function operatorService(options: OperatorService) {
     ],
     log,
     examples: [],
+    page: { builders, log, pages: PAGES },
   });
 }

@@ -5,6 +5,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "#src/base/version.ts";
 import { bearerCheck } from "#src/http/bearer.ts";
+import { SIGNER_GROUPS } from "#src/signer/http/groups.ts";
 import { mountDocs } from "#src/http/docs.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { serviceApp } from "#src/http/service.ts";
@@ -56,6 +57,6 @@ export function signerApp(options: SignerEdgeOptions): OpenAPIHono {
           "is set, 401 `unauthorized`.",
       },
     });
-  mountDocs(app, { document, examples: EXAMPLES });
+  mountDocs(app, { document, groups: SIGNER_GROUPS, examples: EXAMPLES, page: options });
   return app;
 }

@@ -1,6 +1,7 @@
 /** The token service over HTTP: every answer from rows, every build and submission from an actor. */
 import { VERSION } from "#src/base/version.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { TOKEN_GROUPS } from "#src/tokens/http/groups.ts";
 import { mountDocs } from "#src/http/docs.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { rateLimit } from "#src/http/rateLimit.ts";
@@ -55,7 +56,12 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
           "Requests with an unknown host name get 403 `bad_host`, requests from pages of other origins 403 `bad_origin`.",
       },
     });
-  mountDocs(app, { document, examples: [new URL("./examples.json", import.meta.url)] });
+  mountDocs(app, {
+    document,
+    groups: TOKEN_GROUPS,
+    examples: [new URL("./examples.json", import.meta.url)],
+    page: options,
+  });
   return app;
 }
 

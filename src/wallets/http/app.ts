@@ -5,6 +5,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { VERSION } from "#src/base/version.ts";
 import { consolidationRoutes } from "#src/wallets/http/consolidations.ts";
 import { newWalletApp, PREFIX } from "#src/wallets/http/route.ts";
+import { WALLET_GROUPS } from "#src/wallets/http/groups.ts";
 import { mountDocs } from "#src/http/docs.ts";
 import { startPage } from "#src/http/startPage.ts";
 import { guardSites } from "#src/http/sites.ts";
@@ -74,7 +75,7 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   walletPage(app, options);
   startPage(app, options.pages, "wallets", [PREFIX]);
   const examples = [new URL("./examples.json", import.meta.url)];
-  mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), examples });
+  mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), groups: WALLET_GROUPS, examples, page: options });
   return app;
 }
 

@@ -1,10 +1,9 @@
 /** The OpenAPI documents of the services with their examples, and the API pages in a real browser. */
-/// <reference lib="dom" />
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Arbor } from "../../support/service/arbor.ts";
+import { expectAccessible, expectFits, Pages } from "../../support/pages/pages.ts";
 import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { isLong } from "../../support/base/longTests.ts";
@@ -88,57 +87,56 @@ describe("the OpenAPI document", () => {
 
 const browser = await sharedBrowser();
 
-/** Violations that axe finds in Swagger UI itself, which this project cannot change. */
-const KNOWN_VIOLATIONS: readonly string[] = [
-  "color-contrast",
-  "heading-order",
-  "nested-interactive",
-  "region",
-  "scrollable-region-focusable",
-  "select-name",
-];
-
 describe.skipIf(browser === undefined)("the API page", () => {
+  const pages = browser && new Pages(browser);
   afterAll(async () => {
+    await pages?.close();
     await browser?.close();
   });
 
-  // all of them are pages of one library
-  it.each(isLong ? SERVICES : SERVICES.slice(0, 1))(
-    "of %s shows every operation, logs nothing and sends no request to another origin",
-    async (service) => {
-      const base = arbor[service];
-      const page = await browser!.newPage();
-      const complaints: string[] = [];
-      const origins = new Set<string>();
-      page.on("console", (message) => void complaints.push(message.text()));
-      page.on("pageerror", (error) => void complaints.push(String(error)));
-      page.on("requestfailed", (request) => void complaints.push(`${request.url()} failed`));
-      page.on("request", (request) => {
-        const url = new URL(request.url());
-        if (url.protocol !== "data:") origins.add(url.origin);
-      });
-      await page.goto(`${base}/docs`);
-      const document = await documentOf(base);
-      await page.locator(".info .title", { hasText: document.info.title }).waitFor();
-      const summaries = operationsOf(document).map(([, { summary }]) => summary);
-      expect(summaries.length).toBeGreaterThan(10);
-      const blocks = page.locator(".opblock");
-      await blocks.nth(summaries.length - 1).waitFor();
-      expect(await blocks.count()).toBe(summaries.length);
-      const shown = await page.locator(".opblock-summary-description").allTextContents();
-      expect(shown.sort()).toEqual(summaries.sort());
-      // an operation that is opened shows its parts
-      await blocks.first().locator(".opblock-summary-control").click();
-      await blocks.first().locator(".responses-wrapper").waitFor();
-      await page.evaluate(axe.source);
-      const { violations } = await page.evaluate(() =>
-        (globalThis as unknown as { axe: typeof axe }).axe.run({ preload: false, resultTypes: ["violations"] })
-      );
-      expect(violations.map(({ id }) => id).filter((id) => !KNOWN_VIOLATIONS.includes(id))).toEqual([]);
-      expect(complaints).toEqual([]);
-      expect([...origins]).toEqual([new URL(base).origin]);
-      await page.close();
-    },
-  );
+  // all of them are the same page
+  it.each(isLong ? SERVICES : ["tokens"] as const)("of %s shows every operation, at any width", async (service) => {
+    const base = arbor[service];
+    const page = await pages!.open(`${base}${service === "wallets" ? "/v2" : ""}/docs`);
+    const document = await documentOf(base);
+    await page.locator("h1", { hasText: document.info.title }).waitFor();
+    const summaries = operationsOf(document).map(([, { summary }]) => summary.replaceAll("`", ""));
+    expect(summaries.length).toBeGreaterThan(10);
+    const shown = await page.locator(".api-group li > span").allTextContents();
+    expect(shown.sort()).toEqual(summaries.sort());
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 780 });
+    await expectFits(page);
+    await page.close();
+  });
+
+  it("finds an operation, shows it as code, sends its request and leads back to the service", async () => {
+    const page = await pages!.open(`${arbor.devnet}/docs`);
+    await page.getByLabel("Find an operation").last().fill("faucet lovelace");
+    await page.locator(".api-contents a", { hasText: "Send lovelace to an address" }).click();
+    await page.locator("h1", { hasText: "Send lovelace to an address" }).waitFor();
+    const code = page.locator(".api-code");
+    expect(await code.textContent()).toMatch(/^curl -sS/);
+    await page.getByRole("button", { name: "TypeScript" }).click();
+    expect(await code.textContent()).toContain(`await fetch("${arbor.devnet}/faucet"`);
+    await page.getByLabel("Body (application/json)").fill('{"address": "nonsense", "lovelace": 45000000000000001}');
+    expect(await code.textContent()).toContain("45000000000000001");
+    await page.getByRole("button", { name: "Send" }).click();
+    const result = page.locator(".api-result");
+    await result.getByText("bad_address").waitFor();
+    expect(await result.locator(".badge").textContent()).toBe("400");
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Service", exact: true }).click();
+    await page.waitForURL(`${arbor.devnet}/`);
+    await page.close();
+  });
+
+  it("shows a stream of events as it grows, until it is stopped", async () => {
+    const page = await pages!.open(`${arbor.devnet}/docs#/operation/${encodeURIComponent("GET /live")}`);
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.locator(".api-result pre", { hasText: "event" }).waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("button", { name: "Send" }).waitFor();
+    await page.close();
+  });
 });

@@ -1,43 +1,51 @@
-/** The API page: its files, and how they are served. */
-import { gunzipSync } from "node:zlib";
+/** The API page's document: each operation of each service is in a group. */
 import { describe, expect, it } from "vitest";
-import { edgeAlone } from "../../support/service/walletEdge.ts";
+import { API_GROUPS } from "#src/devnet/serve/blockfrost/groups.ts";
+import { type Group, withGroups } from "#src/http/groups.ts";
+import { edgesAlone } from "../../support/service/edges.ts";
 
-const app = edgeAlone();
+interface Tagged {
+  readonly tags?: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly tags?: readonly string[] }>>>>;
+}
 
-describe("the API page", () => {
-  it("is served with every file that it names, under a policy that allows nothing else", async () => {
-    const page = await app.request("/v2/docs");
-    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-    const html = await page.text();
-    const named = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name]) => name!)
-      .filter((name) => name !== "data:,");
-    expect(named).toHaveLength(3);
-    for (const name of named) {
-      const file = await app.request(`/v2/${name}`);
-      expect([name, file.status]).toEqual([name, 200]);
-      const policy = file.headers.get("content-security-policy")!;
-      expect(policy).toContain("default-src 'none'");
-      expect(policy).not.toMatch(/https?:|unsafe|\*/);
-      if (!name.endsWith(".css")) continue;
-      const loaded = [...(await file.text()).matchAll(/@import|url\(["']?([^)]*)/g)].map(([, url]) => url);
-      expect(loaded.filter((url) => !/^(data:|#)/.test(url ?? ""))).toEqual([]);
-    }
-    expect(await (await app.request("/v2/docs/init.js")).text()).not.toMatch(/https?:/);
-    expect((await app.request("/v2/docs/swagger-ui-bundle.js.map")).status).toBe(404);
-    expect((await app.request("/v2/docs", { method: "POST" })).status).toBe(405);
+const operations = ({ paths }: Tagged) =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).filter(([method]) => method !== "servers").map(([method, { tags }]) => ({
+      name: `${method} ${path}`,
+      tags,
+    }))
+  );
+
+describe("groups of operations", () => {
+  it.each(edgesAlone())("have every operation of $name, and each group has one", async ({ app, prefix, headers }) => {
+    const document = await (await app.request(`${prefix}/openapi.json`, { headers })).json() as Tagged;
+    const all = operations(document);
+    expect(all.filter(({ tags }) => tags?.length !== 1)).toEqual([]);
+    const named = document.tags?.map(({ name }) => name) ?? [];
+    expect(new Set(named).size).toBe(named.length);
+    expect(new Set(all.flatMap(({ tags }) => tags ?? []))).toEqual(new Set(named));
   });
 
-  it("is compressed, and sent again only if it changed", async () => {
-    const path = "/v2/docs/swagger-ui-bundle.js";
-    const plain = await app.request(path);
-    const etag = plain.headers.get("etag")!;
-    const compressed = await app.request(path, { headers: { "accept-encoding": "gzip" } });
-    const bytes = new Uint8Array(await compressed.arrayBuffer());
-    expect(bytes.length).toBeLessThan(600_000);
-    expect(gunzipSync(bytes).toString()).toBe(await plain.text());
-    for (const held of [etag, compressed.headers.get("etag")!]) {
-      expect((await app.request(path, { headers: { "if-none-match": held } })).status).toBe(304);
+  it("take a path in their order, and leave others as they are", () => {
+    const groups: Group[] = [["One", /^\/a\/b/, "First."], ["Two", /^\/a/, "Second."], ["None", /^\/x/, "Third."]];
+    const operation = { responses: {} };
+    const paths = { "/a/b": { get: operation, servers: [] }, "/a": { post: operation }, "/c": { get: operation } };
+    const document = { openapi: "3.1.0", info: { title: "", version: "" }, paths };
+    expect(withGroups(document as never, groups)).toEqual({
+      ...document,
+      tags: [{ name: "One", description: "First." }, { name: "Two", description: "Second." }],
+      paths: {
+        "/a/b": { get: { ...operation, tags: ["One"] }, servers: [] },
+        "/a": { post: { ...operation, tags: ["Two"] } },
+        "/c": { get: operation },
+      },
+    });
+  });
+
+  it("of the Blockfrost API take each path once", () => {
+    for (const path of ["/api/v1/accounts/{a}", "/api/v1/txs/{hash}", "/api/v1/tx/submit", "/api/v1/"]) {
+      expect(API_GROUPS.filter(([, paths]) => paths.test(path))).toHaveLength(1);
     }
   });
 });

@@ -19,6 +19,7 @@ import { adminRoutes, type AdminRoutesOptions } from "#src/devnet/serve/admin/ad
 import { governanceByKeys } from "#src/devnet/serve/admin/governance.ts";
 import { ledgerRoutes, type LedgerRoutesOptions } from "#src/devnet/serve/admin/ledger.ts";
 import { explorerRoutes, type ExplorerRoutesOptions } from "#src/devnet/serve/explorer/routes.ts";
+import { DEVNET_GROUPS } from "#src/devnet/serve/admin/groups.ts";
 import { mountDocs } from "#src/http/docs.ts";
 import { BAD_ORIGIN, guardOrigins, type Origins } from "#src/devnet/serve/admin/origins.ts";
 import { timeRoutes } from "#src/devnet/serve/admin/time.ts";
@@ -108,7 +109,8 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
         description: "A local Cardano development network with a faucet.",
       },
     });
-  mountDocs(app, { document, examples: [new URL("./examples.json", import.meta.url)] });
+  const page = options.explorer && { ...options.explorer, log };
+  mountDocs(app, { document, groups: DEVNET_GROUPS, examples: [new URL("./examples.json", import.meta.url)], page });
   return app;
 }
 

@@ -33,6 +33,7 @@ import {
   transactionOperations,
   transactionStakeOperations,
 } from "#src/devnet/serve/blockfrost/transactions.ts";
+import { API_GROUPS } from "#src/devnet/serve/blockfrost/groups.ts";
 import { mountDocs } from "#src/http/docs.ts";
 import { respond } from "#src/http/json.ts";
 import { publicApp, singleSlashes } from "#src/http/service.ts";
@@ -84,9 +85,15 @@ export function blockfrostApp(
   const operations = blockfrostOperations(service);
   const ofStore = yaciStoreOperations(service);
   const app = serveOperations(operations, service.log, hosts, ofStore);
-  if (service.pages) startPage(app, service.pages, "blockfrost", ["/"]);
+  const { page } = service;
+  if (page) startPage(app, page.pages, "blockfrost", ["/"]);
   health?.(app);
-  mountDocs(app, { prefix: "/api/v1", document: () => blockfrostDocument(app, [...operations, ...ofStore]) });
+  mountDocs(app, {
+    prefix: YACI_STORE,
+    document: () => blockfrostDocument(app, [...operations, ...ofStore]),
+    groups: API_GROUPS,
+    page,
+  });
   return app;
 }
 

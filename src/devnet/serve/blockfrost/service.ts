@@ -1,5 +1,6 @@
 /** What the operations of the Blockfrost API work with. */
 import type { Log } from "#src/base/log.ts";
+import type { PageOptions } from "#src/http/pageBundle.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import type { MeasureRedeemers } from "#src/plutus/types.ts";
 import type { Store } from "#src/store/store.ts";
@@ -10,6 +11,6 @@ export interface BlockfrostService {
   /** Measures the redeemers of a transaction, in a thread. */
   readonly measure: MeasureRedeemers;
   readonly log: Log;
-  /** The folder with a folder for each page; without it there is no start page. */
-  readonly pages?: URL;
+  /** What bundles the API page, and the folder of the start page; without it there are none. */
+  readonly page?: Pick<PageOptions, "builders" | "log" | "pages">;
 }
