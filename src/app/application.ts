@@ -73,7 +73,8 @@ export async function startApp(
   const options = temporary === undefined ? given : { ...given, folder: temporary.path };
   let lose: (sentence: string) => void = () => {};
   const lost = new Promise<string>((resolve) => lose = resolve);
-  const health = { name: options.worker, roles: [...options.roles], since: Date.now(), checks: new Map() };
+  const { worker: name, securityContact } = options;
+  const health = { name, roles: [...options.roles], since: Date.now(), checks: new Map(), securityContact };
   const networkId = networkIdOf(options.networkMagic);
   const start: StartContext = {
     ...{ options, networkId, log, hooks, progress, health, lose, seeds },

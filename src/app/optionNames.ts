@@ -55,6 +55,7 @@ ${LIBRARY_HELP}
 ${SIGNER_HELP}
   --webhooks-private B true: webhook URLs may use private addresses and http (false)  ARBOR_WEBHOOKS_PRIVATE
   --health-port N      /health, /ready and /metrics of this process, for any role (off)  ARBOR_HEALTH_PORT
+  --security-contact URI  contact for vulnerabilities in /.well-known/security.txt: mailto:, tel: or https:  ARBOR_SECURITY_CONTACT
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --in-memory          keep all data in a temporary folder that is removed at the end  ARBOR_IN_MEMORY
   --database-url URL   a PostgreSQL server instead of the embedded one, or several: postgres://one:5432,two:5432/database  DATABASE_URL
@@ -115,6 +116,7 @@ export const NAMES = [
   ...SIGNER_NAMES,
   "webhooks-private",
   "health-port",
+  "security-contact",
   "folder",
   "in-memory",
   "database-url",

@@ -6,6 +6,7 @@ import { MINING_MODES, type MiningMode, miningOf } from "#src/devnet/blocks/mini
 import type { GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { originProblem } from "#src/devnet/serve/admin/origins.ts";
 import type { RateLimit } from "#src/http/rateLimit.ts";
+import { isSecurityContact } from "#src/http/securityContact.ts";
 import { hostProblem, isLoopback } from "#src/http/sites.ts";
 import { TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
@@ -17,7 +18,7 @@ import { readLogOptions } from "#src/app/logOptions.ts";
 import { type Monitoring, readMonitoring } from "#src/app/monitoringOptions.ts";
 import { type NatsFiles, readNatsFiles } from "#src/app/natsOptions.ts";
 import { type NetworkOptions, readNetwork } from "#src/app/networkOptions.ts";
-import { DEVNET_NAMES, DEVNET_PARTS, type DevnetPart } from "#src/app/optionNames.ts";
+import { DEVNET_NAMES, DEVNET_PARTS, type DevnetPart, type OptionName } from "#src/app/optionNames.ts";
 import {
   type BadOption,
   type Environment,
@@ -140,6 +141,8 @@ export interface Options extends NetworkOptions, LibraryOptions {
   readonly blockMs: number;
   /** Milliseconds between two reads of the network's mempool. */
   readonly mempoolMs: number;
+  /** Contact for vulnerabilities, a URI. */
+  readonly securityContact?: string;
   /** Requests to metadata servers. */
   readonly outside: OutsideOptions;
   /** Whether the devnet runs scripts in transactions whose validity has a bound past the horizon. */
@@ -212,6 +215,7 @@ export function readOptions(
     ...network,
     tokensOnMainnet: flag("tokens-on-mainnet"),
     ...readBlocks(reader),
+    ...readSecurityContact(text, problem),
     mempoolMs: number("mempool-ms", 50, 3_600_000) ?? 1_000,
     outside: readOutside({ text, devnet, problem }),
     genesis: readGenesisOptions(text, number, problem),
@@ -359,4 +363,11 @@ function readMining(mode: string | undefined, blockMs: number, problem: (sentenc
   const mining = MINING_MODES.find((one) => one === mode);
   if (mode !== undefined && !mining) problem(`mining is ${mode}, not one of ${MINING_MODES.join(", ")}`);
   return miningOf({ mining, blockMs }).mode;
+}
+
+function readSecurityContact(text: (name: OptionName) => string | undefined, problem: (sentence: string) => void) {
+  const securityContact = text("security-contact");
+  if (securityContact === undefined) return {};
+  if (!isSecurityContact(securityContact)) problem("--security-contact must be a mailto:, tel: or https: URI");
+  return { securityContact };
 }

@@ -13,6 +13,7 @@ import { VERSION } from "#src/base/version.ts";
 import { retryAfter } from "#src/http/errors.ts";
 import { respond } from "#src/http/json.ts";
 import { endpoint } from "#src/http/route.ts";
+import { securityContact } from "#src/http/securityContact.ts";
 
 /** The result of a check: why it failed, or a note. */
 export type Check = { readonly ready: true; readonly says?: Json } | { readonly ready: false; readonly why: string };
@@ -26,6 +27,8 @@ export interface Health {
   readonly since: number;
   /** The network's provider, what it guarantees of each answer, and its protocol version; part of the answer of `/health`. */
   readonly network?: () => Json;
+  /** Where reports of vulnerabilities go, for `/.well-known/security.txt`; without it there is no such file. */
+  readonly securityContact?: string | undefined;
   /** Checks by name; each has a second. */
   readonly checks: ReadonlyMap<string, () => Promise<Check>>;
 }
@@ -100,10 +103,11 @@ export function failingChecks(health: Health): () => Promise<{ readonly name: st
     Object.entries((await look()).checks).flatMap(([name, { ready, why = "" }]) => ready ? [] : [{ name, why }]);
 }
 
-/** Adds both endpoints to an app. */
+/** Adds both endpoints to an app, and the file with the contact for vulnerabilities. */
 export function healthRoutes({ health, more = () => ({}) }: HealthOptions): (app: OpenAPIHono) => void {
   const look = looker(health);
   return (app) => {
+    if (health.securityContact !== undefined) securityContact(app, health.securityContact);
     endpoint(app, "get", "/health", {
       summary: "Liveness of this process",
       answer: alive,

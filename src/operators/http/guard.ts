@@ -25,7 +25,7 @@ export const TOKEN_LENGTH = 16;
 
 const LOOPBACK_HOST = /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?$/i;
 /** Paths without a token: what a browser loads before a person can enter one, and what monitoring polls. */
-const OPEN = /^\/(|ui|ui\/.*|page\/.*|docs|docs\/.*|favicon\.ico|health|ready)$/;
+const OPEN = /^\/(|ui|ui\/.*|page\/.*|docs|docs\/.*|favicon\.ico|health|ready|\.well-known\/security\.txt)$/;
 const CHANGES = new Set(["POST", "PUT", "DELETE", "PATCH"]);
 
 /** The headers that keep browsers careful, on every answer that does not set them itself. */

@@ -20,7 +20,7 @@ import { createTokenService } from "#src/tokens/http/service.ts";
 export const DEVELOPMENT = "for development and tests only: it holds a wallet and signs for every client";
 
 /** Paths without a token: health checks, the start page, and the API page with its document. */
-const OPEN = /^\/(|page\/.*|health|ready|docs|docs\/.*|openapi\.json)$/;
+const OPEN = /^\/(|page\/.*|health|ready|docs|docs\/.*|openapi\.json|\.well-known\/security\.txt)$/;
 /** Examples of the token service's operations, and of those that only this service has. */
 const EXAMPLES = ["../../tokens/http/examples.json", "./examples.json"].map((file) => new URL(file, import.meta.url));
 

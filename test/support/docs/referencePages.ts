@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import { DENO_TASK } from "#src/base/deno.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { commandsOf } from "#src/cli/commandTree.ts";
+import { libraryComponents } from "#src/packages/components.ts";
 import { frozenPath } from "../base/frozenFiles.ts";
+
+import { root } from "./pages.ts";
 
 const read = (name: string) => readFileSync(frozenPath(name), "utf8");
 
@@ -159,10 +162,21 @@ function metricsPage(): string {
   return page("Metrics", MADE, "`GET /metrics` describes each of them.", lines.join("\n"));
 }
 
+function librariesPage(): string {
+  const byLicence = new Map<string, string[]>();
+  for (const { id, licence } of libraryComponents(root)) byLicence.set(licence, [...byLicence.get(licence) ?? [], id]);
+  const sections = [...byLicence].sort(([a], [b]) => a < b ? -1 : 1)
+    .map(([licence, ids]) => `## ${licence}\n\n${ids.map(code).join(", ")}`);
+  const made =
+    "`deno task docs` writes this page from `deno.prod.lock`; `deno task sbom` writes the same as a CycloneDX file.";
+  return page("Libraries", made, "The libraries of the programs, by the licence that each states.", ...sections);
+}
+
 /** The reference pages by their paths from the root. */
 export const referencePages = (): Readonly<Record<string, string>> => ({
   "docs/reference/options.md": optionsPage(),
   "docs/reference/endpoints.md": endpointsPage(),
   "docs/reference/errors.md": errorsPage(),
   "docs/reference/metrics.md": metricsPage(),
+  "docs/reference/libraries.md": librariesPage(),
 });
