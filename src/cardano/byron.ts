@@ -16,6 +16,11 @@ import {
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { blake2b224 } from "#src/cardano/hash.ts";
 
+/** What an address begins from: the public key of a wallet, or a key that redeems an initial balance. */
+const PUBLIC_KEY = 0;
+const REDEEM_KEY = 2;
+type AddressKind = typeof PUBLIC_KEY | typeof REDEEM_KEY;
+
 /** A decoded Byron address. */
 export interface Byron {
   /** Hash of the key and the attributes, 56 hexadecimal digits. */
@@ -79,9 +84,9 @@ function writeAttributes({ magic, derivationPath }: Omit<ByronParts, "key">): Ui
   return encode(attributes);
 }
 
-/** Root of an address: `[0, [0, key and chain code], attributes]`, hashed twice. */
-function rootOf(key: Uint8Array, attributes: Uint8Array): Uint8Array {
-  return blake2b224(sha3_256(encode([0, [0, key], new Encoded(attributes)])));
+/** Root of an address: `[kind, [kind, key], attributes]`, hashed twice; a public key is with its chain code. */
+function rootOf(key: Uint8Array, attributes: Uint8Array, kind: AddressKind = PUBLIC_KEY): Uint8Array {
+  return blake2b224(sha3_256(encode([kind, [kind, key], new Encoded(attributes)])));
 }
 
 /** Root of the address of a key (`ByronParts`), 28 bytes; `blake2b224` must be initialized. */
@@ -96,9 +101,30 @@ export function byronAddress(parts: ByronParts): string {
 
 /** Bytes of the key address with a root and attributes, in hexadecimal. */
 export function byronAddressOf(root: Uint8Array, parts: Omit<ByronParts, "key">): string {
-  const content = encode([root, new Encoded(writeAttributes(parts)), 0]);
+  return addressOf(root, writeAttributes(parts), PUBLIC_KEY);
+}
+
+/** Bytes of the address that a key redeems (32 bytes), in hexadecimal; the magic is left out on mainnet. */
+export function redeemAddress(key: Uint8Array, magic?: number): string {
+  const attributes = writeAttributes({ magic });
+  return addressOf(rootOf(key, attributes, REDEEM_KEY), attributes, REDEEM_KEY);
+}
+
+function addressOf(root: Uint8Array, attributes: Uint8Array, kind: AddressKind): string {
+  const content = encode([root, new Encoded(attributes), kind]);
   return toHex(encode([new Tagged(24, content), crc32(content)]));
 }
+
+/** Whether an address (its bytes in hexadecimal) is one that a key redeems. */
+export function isRedeemAddress(address: string): boolean {
+  if (!address.startsWith(BYRON)) return false;
+  const [payload] = as(decode(fromHex(address)), "array").value;
+  const [, , kind] = as(decode(as(as(payload, "tag").value, "bytes").value), "array").value;
+  return asInt(kind) === BigInt(REDEEM_KEY);
+}
+
+/** How the bytes of an address begin, in hexadecimal: a pair, whose first member has tag 24. */
+const BYRON = "82d818";
 
 /**
  * CBOR of the attributes of an address (its bytes in hexadecimal), which its bootstrap witness repeats.

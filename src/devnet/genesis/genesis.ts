@@ -1,13 +1,11 @@
 /** The genesis of a devnet: its settings, its keys, and the first ledger state, stored permanently in its database. */
-import { fromHex } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { enterpriseAddress } from "#src/cardano/address.ts";
-import { decode, encode } from "#src/cardano/cbor.ts";
-import { hash256 } from "#src/cardano/hash.ts";
+import { genesisOutput } from "#src/cardano/genesisOutputs.ts";
 import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { networkIdOf } from "#src/cardano/magic.ts";
-import { type Output, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
+import { type Output, refKey, type Utxo } from "#src/cardano/output.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import type { Network } from "#src/chain/provider/port.ts";
 import type { EntryChange } from "#src/devnet/ledger/changes.ts";
@@ -296,10 +294,10 @@ export async function createGenesis(sql: Queries, options: GenesisOptions): Prom
 export function genesisOutputs({ network, faucet, pools, pledge, accounts, accountFunds, like }: Genesis): Utxo[] {
   const others = like === undefined ? [] : DEVKIT_FUNDS.keys;
   return [
-    initialFunds(faucet.address, faucet.funds),
-    ...pools.map(({ registered }) => initialFunds(registered.owner.address, pledge)),
-    ...devnetAccounts(accounts).map((account) => initialFunds(accountAddress(network.id, account), accountFunds)),
-    ...others.map((hash) => initialFunds(enterpriseAddress(network.id, { kind: "key", hash }).hex, DEVKIT_FUNDS.each)),
+    genesisOutput(faucet.address, faucet.funds),
+    ...pools.map(({ registered }) => genesisOutput(registered.owner.address, pledge)),
+    ...devnetAccounts(accounts).map((account) => genesisOutput(accountAddress(network.id, account), accountFunds)),
+    ...others.map((hash) => genesisOutput(enterpriseAddress(network.id, { kind: "key", hash }).hex, DEVKIT_FUNDS.each)),
   ];
 }
 
@@ -329,12 +327,6 @@ export function genesisEntries(genesis: Genesis): EntryChange[] {
     ...[...state.governance.entries()].map(([key, after]): EntryChange => ({ kind: "governance", key, after })),
     { kind: "epoch", key: "", after: 0 },
   ];
-}
-
-/** An output of `initialFunds` in a Shelley genesis: its transaction id is the hash of the address. */
-function initialFunds(address: string, lovelace: bigint): Utxo {
-  const output = encode(new Map<number, Uint8Array | bigint>([[0, fromHex(address)], [1, lovelace]]));
-  return { ref: { txHash: hash256(fromHex(address)), index: 0 }, output: readOutput(decode(output)) };
 }
 
 /** By how many slots the devnet runs ahead of the clock; 0 before it is created. */
