@@ -15,6 +15,8 @@ import { rollbackEndpoint } from "#src/operators/http/rollback.ts";
 import { releaseEndpoints } from "#src/operators/http/releases.ts";
 import { restoredEndpoints } from "#src/operators/http/restored.ts";
 import { webhookRoutes } from "#src/operators/http/webhooks.ts";
+import { followerUtxoRoot } from "#src/chain/index/outputSet.ts";
+import type { UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
 import { devnetUtxoRoot } from "#src/devnet/utxoRoot.ts";
 import { tokenApp } from "#src/tokens/http/app.ts";
 import type { TokenEdgeOptions } from "#src/tokens/http/options.ts";
@@ -97,7 +99,7 @@ export function tokenEdgeOptions(context: AppContext, { ask, events, health }: E
     networkMagic: options.networkMagic,
     factSlots: options.factSlots,
     tokenLog: tokenLogOf(options),
-    ...(isDevnet(options) ? { utxoRoot: devnetUtxoRoot(store) } : {}),
+    utxoRoot: utxoRootOf(context),
     ask: ask.ask,
     build: ask.build,
     boot: tokenBoot(tokenBuildOptions(context)),
@@ -110,6 +112,12 @@ export function tokenEdgeOptions(context: AppContext, { ask, events, health }: E
     events,
     wake: () => bus.publish(WAKE_FOLLOWER, null),
   };
+}
+
+/** The root of all unspent outputs: the devnet's, or that of a follower that keeps one. */
+function utxoRootOf({ options, store }: AppContext): UtxoRootReads | undefined {
+  if (isDevnet(options)) return options.devnetWithout.has("utxo-root") ? undefined : devnetUtxoRoot(store);
+  return options.utxoRoot === undefined ? undefined : followerUtxoRoot(store);
 }
 
 function operatorService(context: AppContext, { ask: { ask }, events, health }: EdgeServices) {

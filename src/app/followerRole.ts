@@ -6,13 +6,23 @@ import { noteRollback } from "#src/tokens/log/append.ts";
 import { WitnessRequests } from "#src/tokens/log/witnessRequests.ts";
 import { LogWriter } from "#src/tokens/log/writer.ts";
 import { cageScripts } from "#src/contract/script.ts";
-import { Follower } from "#src/chain/index/follower.ts";
+import { allOutputsProjection } from "#src/chain/index/allOutputs.ts";
+import { Follower, KEEP_BLOCKS } from "#src/chain/index/follower.ts";
+import { leaveOutputSet, OutputSet, outputsIncomplete } from "#src/chain/index/outputSet.ts";
 import { transactionProjection } from "#src/chain/index/transactions.ts";
 import { utxoProjection } from "#src/chain/index/utxo.ts";
 import { fence } from "#src/runtime/placement/namedLease.ts";
 import type { Queries } from "#src/store/store.ts";
 import { undoSeen } from "#src/wallets/seen/rows.ts";
-import { type AppContext, appendTouched, holdProcessLease, notifyTouched, WAKE_FOLLOWER } from "#src/app/context.ts";
+import { readBeginning } from "#src/app/beginning.ts";
+import {
+  type AppContext,
+  appendTouched,
+  holdProcessLease,
+  notifyTouched,
+  StartError,
+  WAKE_FOLLOWER,
+} from "#src/app/context.ts";
 import { followerCheck } from "#src/app/health.ts";
 import { isDevnet } from "#src/app/network.ts";
 import { tokenLogOf } from "#src/app/tokenLog.ts";
@@ -21,9 +31,18 @@ import { readWalletProjections } from "#src/app/walletRole.ts";
 /** Name of the lease. */
 const FOLLOWER = "follower";
 
-/** Follows the chain while this process holds the lease. */
-export function startFollowerRole(context: AppContext): void {
+/**
+ * Follows the chain while this process holds the lease.
+ *
+ * @throws {StartError} where it should keep the root of the unspent outputs and cannot
+ */
+export async function startFollowerRole(context: AppContext): Promise<void> {
   const { store, bus, port, log, options, hooks, health } = context;
+  const beginning = options.utxoRoot === undefined ? undefined : await readBeginning(context, options.utxoRoot);
+  if (beginning) {
+    const incomplete = await outputsIncomplete(store.sql);
+    if (incomplete) throw new StartError(`--utxo-root: ${incomplete.message}`);
+  }
   let running: Follower | undefined;
   const lease = holdProcessLease(context, FOLLOWER, async (epoch, signal) => {
     const wallets = await readWalletProjections(context, signal);
@@ -39,6 +58,11 @@ export function startFollowerRole(context: AppContext): void {
       ...{ ...logging, networkMagic: options.networkMagic, settings },
       onCheckpoint: () => witnesses.wake(),
     });
+    const outputs = beginning && new OutputSet({ store, fence: ownLease, log, keepBlocks: KEEP_BLOCKS });
+    if (outputs && beginning) {
+      const opened = await outputs.open(beginning);
+      if (!opened.ok) return context.lose(opened.error.message);
+    } else await leaveOutputSet(store);
     const follower = running = new Follower({
       ...shared,
       ...wallets,
@@ -47,7 +71,9 @@ export function startFollowerRole(context: AppContext): void {
         utxoProjection,
         cageProjection({ scripts: cageScripts.map((script) => script.hash), network: context.networkId }),
         ...wallets.projections,
+        ...(outputs ? [allOutputsProjection] : []),
       ],
+      ...(outputs ? { outputs } : {}),
       networkQueries: [...wallets.networkQueries, tokenReleases(store)],
       onUndo: async (sql, slot, affected) => {
         await undoSeen(sql, slot, affected);

@@ -53,7 +53,7 @@ export function readNetwork({ text, flag, number, isArgument, devnet, problem }:
   if (counts("mainnet") && flag("mainnet")) given.push({ option: "--mainnet", magic: MAINNET_MAGIC });
   const file = counts("testnet") ? text("testnet") : undefined;
   if (file !== undefined) {
-    const genesis = readByronGenesis(file, problem);
+    const genesis = readByronGenesis(file, `--testnet ${file}`, problem);
     if (genesis?.magic === MAINNET_MAGIC) problem(`--testnet ${file} is the genesis of mainnet: use --mainnet`);
     else if (genesis !== undefined) {
       byron = genesis;
@@ -88,24 +88,30 @@ interface ByronGenesis {
   /** Milliseconds since 1970. */
   readonly start: number;
   readonly hash: string;
+  readonly json: Json;
 }
 
-function readByronGenesis(file: string, problem: (sentence: string) => void): ByronGenesis | undefined {
+/** Reads a Byron genesis; undefined where that is reported as a problem with `what`. */
+export function readByronGenesis(
+  file: string,
+  what: string,
+  problem: (sentence: string) => void,
+): ByronGenesis | undefined {
   let json: Json;
   try {
     json = parseJson(readFileSync(file, "utf8"));
   } catch (error) {
-    problem(`--testnet ${file} cannot be read: ${reason(error)}`);
+    problem(`${what} cannot be read: ${reason(error)}`);
     return undefined;
   }
   const read = byronGenesis.safeParse(json);
   if (read.success) {
     const { startTime, protocolConsts: { protocolMagic } } = read.data;
-    return { magic: protocolMagic, start: startTime * 1_000, hash: hash256(utf8(canonical(json))) };
+    return { magic: protocolMagic, start: startTime * 1_000, hash: hash256(utf8(canonical(json))), json };
   }
   const [{ path = [], message } = {}] = read.error.issues;
   problem(
-    `--testnet ${file} is not a Byron genesis, which has protocolConsts.protocolMagic and startTime ` +
+    `${what} is not a Byron genesis, which has protocolConsts.protocolMagic and startTime ` +
       `(${path.join(".") || "the file"}: ${message})`,
   );
   return undefined;

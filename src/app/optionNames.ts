@@ -10,6 +10,7 @@ import { PROVIDER_HELP, PROVIDER_NAMES } from "#src/app/providerOptions.ts";
 import { SIGNER_HELP, SIGNER_NAMES } from "#src/app/signerOptions.ts";
 import { TOKEN_LOG_HELP, TOKEN_LOG_NAMES } from "#src/app/tokenLogOptions.ts";
 import { TLS_HELP, TLS_NAMES } from "#src/app/tlsOptions.ts";
+import { UTXO_ROOT_HELP, UTXO_ROOT_NAMES } from "#src/app/utxoRootOptions.ts";
 
 /** Parts of a devnet that can be left out; its chain and its own HTTP API always run. */
 export const DEVNET_PARTS = [
@@ -63,6 +64,7 @@ ${SIGNER_HELP}
 ${HELP_OF_NATS}
 ${PROVIDER_HELP}
 ${NETWORK_HELP}
+${UTXO_ROOT_HELP}
   --tokens-on-mainnet  start the token service on mainnet too           ARBOR_TOKENS_ON_MAINNET
   --socket PATH        node socket of the devnet (FOLDER/devnet/node.socket)  ARBOR_SOCKET
   --mining MODE        when the devnet makes blocks: interval, submit (with each transaction), manual (interval)  ARBOR_MINING
@@ -124,6 +126,7 @@ export const NAMES = [
   ...NAMES_OF_NATS,
   ...PROVIDER_NAMES,
   ...NETWORK_NAMES,
+  ...UTXO_ROOT_NAMES,
   "tokens-on-mainnet",
   "socket",
   "mining",

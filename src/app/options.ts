@@ -36,6 +36,7 @@ import {
 import { readSigners, type Signers } from "#src/app/signerOptions.ts";
 import { readTokenLog } from "#src/app/tokenLogOptions.ts";
 import { readTlsFiles } from "#src/app/tlsOptions.ts";
+import { readUtxoRoot } from "#src/app/utxoRootOptions.ts";
 import type { TlsFiles } from "#src/embedded/postgres/tlsFiles.ts";
 
 export { DEVNET_PARTS, type DevnetPart, HELP } from "#src/app/optionNames.ts";
@@ -132,6 +133,8 @@ export interface Options extends NetworkOptions, LibraryOptions {
   readonly yaci?: YaciOptions;
   /** Ogmios server through which the network is reached. */
   readonly ogmios?: OgmiosOptions;
+  /** Configuration of a node of the network, with which a follower keeps the root of all unspent outputs; undefined: it does not. */
+  readonly utxoRoot?: string;
   /** Whether the token service works on mainnet too. */
   readonly tokensOnMainnet: boolean;
   /** Path of the devnet's node socket; under the folder where undefined. */
@@ -212,6 +215,7 @@ export function readOptions(
     roles,
     ...readNatsServer(reader),
     ...where,
+    ...readUtxoRoot({ text, provider, where, problem }),
     ...network,
     tokensOnMainnet: flag("tokens-on-mainnet"),
     ...readBlocks(reader),

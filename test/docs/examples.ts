@@ -19,7 +19,7 @@ await withService(async (arbor) => {
   await recorded("tokens/http", arbor.tokens, (record) => recordTokens(arbor, record));
   await recorded("signer/http", arbor.signer, (record) => recordSigner(arbor, record));
   await recorded("devnet/serve/admin", arbor.devnet, recordTime);
-  await recorded("devnet/serve/admin", arbor.devnet, recordUtxoRoot);
+  await recorded("chain/utxoRoot", arbor.devnet, (record) => recordUtxoRoot(arbor.devnet, record));
   await recorded("devnet/serve/admin", arbor.devnet, recordGovernance);
 }, { ...signerEnv("wallet"), ARBOR_DREPS: "1" });
 process.exit(0);
@@ -60,9 +60,9 @@ async function recordTime(record: RecordExample): Promise<void> {
   await record("POST /time/next", {}, { slot: slot + 20 });
 }
 
-async function recordUtxoRoot(record: RecordExample): Promise<void> {
+async function recordUtxoRoot(devnet: string, record: RecordExample): Promise<void> {
   const { address } = new User();
-  const { txHash: txId } = await record("POST /faucet", {}, { address, lovelace: 1_000_000_000 });
+  const { body: { txHash: txId } } = await http(devnet, "POST", "/faucet", { address, lovelace: 1_000_000_000 });
   const output = { txId, txIx: "0" };
   const { txOut } = await record("GET /utxo-csmt/await/{txId}/{txIx}", { ...output, timeout: "30" });
   const ofAddress = readOutput(decode(fromHex(txOut))).address;

@@ -59,7 +59,8 @@ export interface FollowerOptions extends
 }
 
 const LAPSE_EVERY_MS = 60_000;
-const KEEP_BLOCKS = 4_320;
+/** Blocks that are kept for rollbacks: twice the k of every public network. */
+export const KEEP_BLOCKS = 4_320;
 const NEAR = 20;
 /** Number of recent blocks kept to bring late answers forward. */
 const RECENT_BLOCKS = 32;

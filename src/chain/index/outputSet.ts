@@ -5,8 +5,9 @@
  * them. The outputs of a genesis are in no block, so they are given at the first start.
  */
 import type { Log } from "#src/base/log.ts";
-import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
+import { type Failure, ok, type Result } from "#src/base/result.ts";
 import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.ts";
+import { isRedeemAddress } from "#src/cardano/byron.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
@@ -49,21 +50,16 @@ export class OutputSet {
   constructor(private readonly options: OutputSetOptions) {}
 
   /**
-   * Prepares the set before blocks are read, and builds the tree again where it is lost. Fails where blocks were read
-   * without it.
+   * Prepares the set before blocks are read, and builds the tree again where it is lost. `genesis` gives the outputs that
+   * are in no block. Fails where blocks were read without it.
    */
-  async open(genesis: readonly Utxo[]): Promise<Result<void, OutputsIncomplete>> {
+  async open(genesis: () => Promise<readonly Utxo[]>): Promise<Result<void, OutputsIncomplete>> {
     const { store: { sql } } = this.options;
-    const { at } = await readCursor(sql);
+    const incomplete = await outputsIncomplete(sql);
+    if (incomplete) return { ok: false, error: incomplete };
     if (!await isWhole(sql)) {
-      if (at.slot >= 0) {
-        return fail(
-          "outputs_incomplete",
-          `The root of the unspent outputs needs all blocks from the first one on, and this database has read the chain up to slot ${at.slot} without keeping all outputs. Use another database for it, or leave the root out.`,
-          { slot: at.slot },
-        );
-      }
-      await fenced(this.options, (sql) => begin(sql, genesis));
+      const outputs = await genesis();
+      await fenced(this.options, (sql) => begin(sql, outputs));
     }
     await this.complete();
     return ok(undefined);
@@ -98,7 +94,8 @@ export class OutputSet {
    * and only the last one's root is computed.
    */
   async apply(sql: Queries, from: Tip, blocks: readonly ScannedBlock[], settled: boolean): Promise<void> {
-    const moves = await this.#movesOf(sql, blocks);
+    const passed = await passAllegra(sql, blocks);
+    const moves = await this.#movesOf(sql, blocks, passed);
     if (!moves) {
       this.options.log.error(
         "an output was spent that is not known: the set of outputs is not whole, and has no root",
@@ -127,6 +124,7 @@ export class OutputSet {
 
   /** Moves the tree back to a slot; `affected` are the rows that the undo deletes or reopens, as they were. */
   async undo(sql: Queries, slot: number, affected: Rows): Promise<void> {
+    await sql`update chain_output_whole set allegra_slot = null where allegra_slot > ${slot}`;
     const { at } = await readCursor(sql);
     const [block] = await sql<{ hash: string; height: bigint }[]>`
       select hash, height from chain_block where slot = ${slot}`;
@@ -142,8 +140,8 @@ export class OutputSet {
     if (!await moveTree(sql, OUTPUT_TREE, at, [{ ...to, changes }])) this.#noteLost(to.height);
   }
 
-  /** What each block changes; undefined if it spends an output that is not known. */
-  async #movesOf(sql: Queries, blocks: readonly ScannedBlock[]) {
+  /** What each block changes; undefined if it spends an output that is not known. `passed`: what the Allegra era removes. */
+  async #movesOf(sql: Queries, blocks: readonly ScannedBlock[], passed: Awaited<ReturnType<typeof passAllegra>>) {
     const transactions = blocks.flatMap((block) => block.transactions);
     const addresses = new Map(
       transactions.flatMap((one) => created(one).map(({ ref, output }) => [refKey(ref), output.address] as const)),
@@ -160,9 +158,12 @@ export class OutputSet {
       hash,
       changes: {
         created: transactions.flatMap(created),
-        spent: transactions.flatMap((one) =>
-          spent(one).map((ref) => ({ ref, output: { address: addresses.get(refKey(ref)) ?? "" } }))
-        ),
+        spent: [
+          ...transactions.flatMap((one) =>
+            spent(one).map((ref) => ({ ref, output: { address: addresses.get(refKey(ref)) ?? "" } }))
+          ),
+          ...passed?.hash === hash ? passed.removed : [],
+        ],
       },
     }));
   }
@@ -170,6 +171,29 @@ export class OutputSet {
   #noteLost(height: number): void {
     this.options.log.warn("the tree of the unspent outputs is lost and is built again", { height });
   }
+}
+
+/** The first era without the outputs that keys redeem: the ledger moved what was left of them to the reserves. */
+const ALLEGRA = 3;
+
+/**
+ * Ends the outputs that keys redeem with the first block of Allegra or a later era, if it is among some blocks whose rows are
+ * written. Reads all unspent outputs of Byron's addresses, once in a chain's life.
+ */
+async function passAllegra(sql: Queries, blocks: readonly ScannedBlock[]) {
+  const first = blocks.find(({ era }) => era >= ALLEGRA);
+  if (!first) return undefined;
+  const { slot, hash } = first;
+  const passing =
+    await sql`update chain_output_whole set allegra_slot = ${slot} where allegra_slot is null returning 1`;
+  if (passing.length === 0) return undefined;
+  const rows = await sql<{ ref: string; address: string }[]>`
+    select ref, address from chain_output
+    where to_slot is null and from_slot < ${slot} and address >= '82d818' and address < '82d819'`;
+  const removed = rows.filter(({ address }) => isRedeemAddress(address));
+  await sql`
+    update chain_output set to_slot = ${slot} where ref = any(${sql.array(removed.map(({ ref }) => ref))}::text[])`;
+  return { hash, removed: removed.map(({ ref, address }) => ({ ref: parseRefKey(ref), output: { address } })) };
 }
 
 /** The reads of a follower's set, for `utxoRootRoutes`. */
@@ -200,6 +224,18 @@ export function followerUtxoRoot(store: Pick<Store, "sql">): UtxoRootReads {
       return rows.map(({ slot, hash, root }) => ({ slot: Number(slot), hash, root }));
     },
   });
+}
+
+/** Why the set cannot be kept in this database; undefined where it can. */
+export async function outputsIncomplete(sql: Queries): Promise<OutputsIncomplete | undefined> {
+  const { at } = await readCursor(sql);
+  if (at.slot < 0 || await isWhole(sql)) return undefined;
+  return {
+    code: "outputs_incomplete",
+    message:
+      `The root of the unspent outputs needs all blocks from the first one on, and this database has read the chain up to slot ${at.slot} without keeping all outputs. Use another database for it, or leave the root out.`,
+    details: { slot: at.slot },
+  };
 }
 
 /** Forgets that the set is whole: a follower without it is about to read blocks. */

@@ -32,6 +32,9 @@ const LOOK_MS = 250;
 /** Requests that wait at the same time, at most. */
 const MOST_WAITING = 100;
 
+/** Examples of the routes, for the documents of the services that have them. */
+export const UTXO_ROOT_EXAMPLES = new URL("./examples.json", import.meta.url);
+
 /** Adds the routes to an app. */
 export function utxoRootRoutes(app: OpenAPIHono, options: UtxoRootRoutesOptions): void {
   ownRoutes(app, options);

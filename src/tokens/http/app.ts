@@ -2,6 +2,7 @@
 import { VERSION } from "#src/base/version.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { TOKEN_GROUPS } from "#src/tokens/http/groups.ts";
+import { UTXO_ROOT_EXAMPLES, utxoRootRoutes } from "#src/chain/utxoRoot/routes.ts";
 import { mountDocs } from "#src/http/docs.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { rateLimit } from "#src/http/rateLimit.ts";
@@ -43,6 +44,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
   chainRoutes(app, service);
   logRoutes(app, service);
   witnessRoutes(app, service);
+  if (options.utxoRoot) utxoRootRoutes(app, { reads: options.utxoRoot, network: options.networkId });
   pageRoutes(app, options);
   const document = () =>
     app.getOpenAPI31Document({
@@ -56,12 +58,8 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
           "Requests with an unknown host name get 403 `bad_host`, requests from pages of other origins 403 `bad_origin`.",
       },
     });
-  mountDocs(app, {
-    document,
-    groups: TOKEN_GROUPS,
-    examples: [new URL("./examples.json", import.meta.url)],
-    page: options,
-  });
+  const examples = [new URL("./examples.json", import.meta.url), UTXO_ROOT_EXAMPLES];
+  mountDocs(app, { document, groups: TOKEN_GROUPS, examples, page: options });
   return app;
 }
 

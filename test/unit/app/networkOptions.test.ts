@@ -167,3 +167,25 @@ describe("the token service", () => {
     expect(others).toEqual([]);
   });
 });
+
+describe("the root of the unspent outputs", () => {
+  const root = ["--utxo-root", "/n/config.json"];
+
+  it("is kept over a node or an Ogmios", () => {
+    expect(options([...NODE, ...root]).utxoRoot).toBe("/n/config.json");
+    expect(options([...NODE], { ARBOR_UTXO_ROOT: "/n/config.json" }).utxoRoot).toBe("/n/config.json");
+    expect(options(["--provider", "ogmios", "--ogmios-url", "ws://127.0.0.1:1337", ...root]).utxoRoot)
+      .toBe("/n/config.json");
+    expect(options(NODE).utxoRoot).toBeUndefined();
+  });
+
+  it("is refused where the provider does not give every block from the first one on, and beside a devnet", () => {
+    expect(refused(["--provider", "blockfrost", "--network-magic", "1", ...root])).toMatch(/do not give whole blocks/);
+    expect(refused(["--provider", "yaci", "--yaci-url", "http://127.0.0.1", "--network-magic", "1", ...root]))
+      .toMatch(/do not give whole blocks/);
+    const from = ["--ogmios-from", `1.${"ab".repeat(32)}`];
+    expect(refused(["--provider", "ogmios", "--ogmios-url", "ws://127.0.0.1:1337", ...from, ...root]))
+      .toMatch(/exclude each other/);
+    expect(refused(root)).toMatch(/a devnet keeps a root without it/);
+  });
+});

@@ -10,7 +10,7 @@ import * as api from "#src/devnet/api/devnet.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import type { At, ChainPort, Network } from "#src/chain/provider/port.ts";
-import { utxoRootRoutes } from "#src/chain/utxoRoot/routes.ts";
+import { UTXO_ROOT_EXAMPLES, utxoRootRoutes } from "#src/chain/utxoRoot/routes.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { parametersToJson } from "#src/devnet/genesis/parametersJson.ts";
 import { epochOf } from "#src/devnet/ledger/epoch.ts";
@@ -110,7 +110,8 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
       },
     });
   const page = options.explorer && { ...options.explorer, log };
-  mountDocs(app, { document, groups: DEVNET_GROUPS, examples: [new URL("./examples.json", import.meta.url)], page });
+  const examples = [new URL("./examples.json", import.meta.url), UTXO_ROOT_EXAMPLES];
+  mountDocs(app, { document, groups: DEVNET_GROUPS, examples, page });
   return app;
 }
 

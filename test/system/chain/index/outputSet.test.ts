@@ -111,7 +111,7 @@ afterEach(async () => {
 async function follow(chain: MemoryChain, faults: ChainFaults, crash: () => boolean = () => false, near = 20) {
   const fence = () => Promise.resolve();
   const outputs = new OutputSet({ store, fence, log: silentLog, keepBlocks: KEEP });
-  valueOf(await outputs.open(genesis));
+  valueOf(await outputs.open(() => Promise.resolve(genesis)));
   const stop = new AbortController();
   const follower = new Follower({
     store,
@@ -224,7 +224,7 @@ it("refuses to begin in the middle of a chain, also after a follower without it"
   await end();
   await leaveOutputSet(store);
   const outputs = new OutputSet({ store, fence: () => Promise.resolve(), log: silentLog, keepBlocks: KEEP });
-  expect(await outputs.open(genesis)).toMatchObject({
+  expect(await outputs.open(() => Promise.resolve(genesis))).toMatchObject({
     error: { code: "outputs_incomplete", details: { slot: payments.chain.tip.slot } },
   });
 });
