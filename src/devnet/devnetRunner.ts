@@ -340,6 +340,7 @@ export class DevnetRunner {
       mempoolBytes: options.mempoolBytes ?? 4_000_000,
       index: options.index ?? true,
       utxoRoot: options.utxoRoot ?? true,
+      treeAtOnce: options.treeAtOnce,
       slot: () => slotAt(slots, this.#clock.now()),
       now: () => this.#clock.now(),
       mining: this.mining,

@@ -26,6 +26,8 @@ export interface DevnetOptions extends Partial<GenesisOptions> {
   readonly index?: boolean;
   /** Whether the tree over the unspent outputs (`devnet_utxo_tree`) and its roots are kept. True by default. */
   readonly utxoRoot?: boolean;
+  /** Outputs up to which a lost tree of them is built before blocks go on; 20,000 by default. */
+  readonly treeAtOnce?: number;
   /** Reference scripts to publish at addresses, unless they are there already. */
   readonly publish?: readonly ReferenceScript[];
   /** Milliseconds until the lease of a killed devnet expires; 4,000 by default. */

@@ -129,12 +129,16 @@ export class Follower {
 
   /** Follows until the signal aborts. A lost connection to the network or the database is retried with backoff. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([
-      this.main.run(signal),
-      this.answerWatches(signal),
-      this.restoring.run(signal),
-      this.networkQueries.run(signal),
-    ]);
+    try {
+      await Promise.all([
+        this.main.run(signal),
+        this.answerWatches(signal),
+        this.restoring.run(signal),
+        this.networkQueries.run(signal),
+      ]);
+    } finally {
+      await this.options.outputs?.close();
+    }
   }
 
   /** Why the index does not advance; undefined while it can. */
@@ -206,7 +210,7 @@ export class Follower {
     await step(lapseReservations);
     while (await step((sql) => prune(sql, this.options.keepBlocks ?? KEEP_BLOCKS)));
     while (await step((sql) => pruneTransientRows(sql, this.options.projections)));
-    await this.main.serially(async () => await this.options.outputs?.complete());
+    await this.main.serially(async () => await this.options.outputs?.complete((work) => this.main.serially(work)));
   }
 
   private async applyAnswer(answer: WatchAnswer): Promise<void> {

@@ -10,14 +10,14 @@ import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.
 import { isRedeemAddress } from "#src/cardano/byron.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
-import { readCursor } from "#src/chain/index/cursor.ts";
+import { type Cursor, readCursor } from "#src/chain/index/cursor.ts";
 import { fenced } from "#src/chain/index/indexerCursor.ts";
 import type { IndexerOptions } from "#src/chain/index/indexerOptions.ts";
 import type { Rows } from "#src/chain/index/projection.ts";
 import { insertRows } from "#src/chain/index/rows.ts";
-import { completeTree } from "#src/chain/utxoRoot/buildTree.ts";
+import { type Exclusively, KeptTree } from "#src/chain/utxoRoot/keptTree.ts";
 import { UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
-import { moveTree, type OutputChanges, type TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
+import type { OutputChanges, TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
@@ -44,14 +44,38 @@ interface OutputSetOptions extends Pick<IndexerOptions, "store" | "fence"> {
   readonly log: Log;
   /** Blocks whose roots are kept. */
   readonly keepBlocks: number;
+  /** Outputs up to which a lost tree is built before blocks go on; see `KeptTree`. */
+  readonly treeAtOnce?: number;
 }
 
 export class OutputSet {
-  constructor(private readonly options: OutputSetOptions) {}
+  private readonly tree: KeptTree;
+
+  constructor(private readonly options: OutputSetOptions) {
+    const { store, log, treeAtOnce: atOnce } = options;
+    this.tree = new KeptTree({
+      store,
+      write: (work) => fenced(options, work),
+      tables: OUTPUT_TREE,
+      tip: async (sql) => (await readCursor(sql)).at,
+      count: async (sql, most) => {
+        const { count } = await onlyRow(sql<{ count: number }[]>`
+          select count(*)::int as count from
+            (select 1 from chain_output where to_slot is null limit ${most ?? null}) as counted`);
+        return count;
+      },
+      eachOutput: async (sql, each) => {
+        const rows = sql<OutputRow[]>`select ref, output from chain_output where to_slot is null`;
+        for await (const some of rows.cursor(1_000)) for (const row of some) each(utxoOf(row));
+      },
+      log,
+      atOnce,
+    });
+  }
 
   /**
-   * Prepares the set before blocks are read, and builds the tree again where it is lost. `genesis` gives the outputs that
-   * are in no block. Fails where blocks were read without it.
+   * Prepares the set before blocks are read, and builds a small tree again where it is lost. `genesis` gives the outputs
+   * that are in no block. Fails where blocks were read without it.
    */
   async open(genesis: () => Promise<readonly Utxo[]>): Promise<Result<void, OutputsIncomplete>> {
     const { store: { sql } } = this.options;
@@ -65,28 +89,19 @@ export class OutputSet {
     return ok(undefined);
   }
 
-  /** Builds the tree again unless it is at the cursor. Must run while no step is applied. */
-  async complete(): Promise<void> {
-    const { store: { sql }, log } = this.options;
+  /**
+   * Builds the tree again unless it is at the cursor. Must run while no step is applied. A large tree is built beside the
+   * steps once the index is near the network's tip, where `exclusively` does work between them.
+   */
+  async complete(exclusively?: Exclusively): Promise<void> {
+    const { store: { sql } } = this.options;
     if (!await isWhole(sql)) return;
-    const { at } = await readCursor(sql);
-    await completeTree({
-      sql,
-      write: (work) => fenced(this.options, work),
-      tables: OUTPUT_TREE,
-      at,
-      count: async () => {
-        const { count } = await onlyRow(sql<{ count: number }[]>`
-          select count(*)::int as count from chain_output where to_slot is null`);
-        return count;
-      },
-      eachOutput: (each) =>
-        sql.begin(async (sql) => {
-          const rows = sql<OutputRow[]>`select ref, output from chain_output where to_slot is null`;
-          for await (const some of rows.cursor(1_000)) for (const row of some) each(utxoOf(row));
-        }),
-      log,
-    });
+    await this.tree.complete(isFar(await readCursor(sql)) ? undefined : exclusively);
+  }
+
+  /** Ends the build of a tree. */
+  close(): Promise<void> {
+    return this.tree.close();
   }
 
   /**
@@ -105,6 +120,7 @@ export class OutputSet {
       );
       await sql`delete from chain_output_whole`;
       await sql`delete from chain_output_place`;
+      void this.tree.close();
       return;
     }
     const last = moves.at(-1);
@@ -118,7 +134,7 @@ export class OutputSet {
         },
       }]
       : moves;
-    if (!await moveTree(sql, OUTPUT_TREE, from, all)) this.#noteLost(last.height);
+    if (!await this.tree.move(sql, from, all)) this.#noteLost(last.height);
     await sql`delete from chain_output_root where height < ${last.height - this.options.keepBlocks}`;
   }
 
@@ -137,7 +153,7 @@ export class OutputSet {
       }
     }
     const to = { hash: block?.hash ?? "", height: Number(block?.height ?? 0) };
-    if (!await moveTree(sql, OUTPUT_TREE, at, [{ ...to, changes }])) this.#noteLost(to.height);
+    if (!await this.tree.move(sql, at, [{ ...to, changes }])) this.#noteLost(to.height);
   }
 
   /** What each block changes; undefined if it spends an output that is not known. `passed`: what the Allegra era removes. */
@@ -203,8 +219,8 @@ export function followerUtxoRoot(store: Pick<Store, "sql">): UtxoRootReads {
     tables: OUTPUT_TREE,
     tip: async (sql) => (await readCursor(sql)).at,
     behind: async (sql) => {
-      const { at, networkTip } = await readCursor(sql);
-      return networkTip.height - at.height > NEAR ? networkTip.slot : undefined;
+      const cursor = await readCursor(sql);
+      return isFar(cursor) ? cursor.networkTip.slot : undefined;
     },
     unspent: async (sql, refs) => {
       const rows = await sql<OutputRow[]>`
@@ -242,6 +258,11 @@ export async function outputsIncomplete(sql: Queries): Promise<OutputsIncomplete
 export async function leaveOutputSet({ sql }: Pick<Store, "sql">): Promise<void> {
   if (!await isWhole(sql)) return;
   await sql`truncate chain_output_whole, chain_output, chain_output_tree, chain_output_place, chain_output_root`;
+}
+
+/** Whether the index is far behind the network. */
+function isFar({ at, networkTip }: Cursor): boolean {
+  return networkTip.height - at.height > NEAR;
 }
 
 async function isWhole(sql: Queries): Promise<boolean> {

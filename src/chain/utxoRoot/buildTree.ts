@@ -28,17 +28,22 @@ const STEP = 500;
 /** Steps of one database transaction. */
 const STEPS = 20;
 
-interface BuildSettings {
+interface RowSettings {
   readonly sql: Queries;
   /** Does work in a database transaction, as the only writer of the chain. */
   readonly write: (work: (sql: Queries) => Promise<void>) => Promise<void>;
   readonly tables: TreeTables;
+  /** Calls `each` with every unspent output. */
+  readonly eachOutput: (each: (utxo: Utxo) => void) => Promise<void>;
+  /** Ends the work, which then throws its reason. */
+  readonly signal?: AbortSignal;
+}
+
+interface BuildSettings extends RowSettings {
   /** The chain's newest block. */
   readonly at: TreeBlock;
   /** How many outputs there are, more or less. */
   readonly count: () => Promise<number>;
-  /** Calls `each` with every unspent output. */
-  readonly eachOutput: (each: (utxo: Utxo) => void) => Promise<void>;
   readonly log: Log;
 }
 
@@ -51,12 +56,23 @@ export async function completeTree(settings: BuildSettings): Promise<void> {
   if ((await readPlace(sql, tables))?.hash === at.hash) return;
   const outputs = await count();
   log.info("the tree of the unspent outputs is built", { outputs });
+  const tree = new LoadedTree(await buildRows(settings, outputs), (names) => readRows(sql, tables, names));
+  await write(async (sql) => {
+    await insertRoots(sql, tables, [at], [tree.root]);
+    await writeTree(sql, tables, at, tree);
+  });
+  log.info("the tree of the unspent outputs is complete", { outputs, height: at.height });
+}
+
+/** Writes the rows of a tree, and removes those of any other one; gives its top. `outputs`: their number, more or less. */
+export async function buildRows(settings: RowSettings, outputs: number): Promise<Uint8Array> {
+  const { write, tables, signal } = settings;
   await write(async (sql) => {
     await sql`truncate ${sql(tables.rows)}, ${sql(tables.place)}, ${sql(tables.roots)}`;
   });
   let top: Uint8Array = new Uint8Array();
-  const read = (names: readonly string[]) => readRows(sql, tables, names);
   for await (const elements of sortedElements(settings, Math.max(1, Math.ceil(outputs / MOST_SORTED)))) {
+    signal?.throwIfAborted();
     await write(async (sql) => {
       for (let from = 0; from < elements.length; from += STEP) {
         const tree = new LoadedTree(top, (names) => readRows(sql, tables, names));
@@ -66,16 +82,11 @@ export async function completeTree(settings: BuildSettings): Promise<void> {
       }
     });
   }
-  const tree = new LoadedTree(top, read);
-  await write(async (sql) => {
-    await insertRoots(sql, tables, [at], [tree.root]);
-    await writeTree(sql, tables, at, tree);
-  });
-  log.info("the tree of the unspent outputs is complete", { outputs, height: at.height });
+  return top;
 }
 
 /** All elements in the order of their keys, some thousand at a time. */
-async function* sortedElements({ eachOutput }: BuildSettings, passes: number): AsyncIterable<readonly Element[]> {
+async function* sortedElements({ eachOutput }: RowSettings, passes: number): AsyncIterable<readonly Element[]> {
   const pacer = new EventLoopPacer();
   for (let pass = 0; pass < passes; pass++) {
     const sorter = new ElementSorter();

@@ -39,6 +39,11 @@ export interface OutputChanges {
   readonly spent: readonly { readonly ref: OutRef; readonly output: Pick<Output, "address"> }[];
 }
 
+/** A block, with what it changes since the one before it. */
+export interface MovedBlock extends TreeBlock {
+  readonly changes: OutputChanges;
+}
+
 interface PlaceRow {
   readonly height: bigint;
   readonly hash: string;
@@ -83,7 +88,7 @@ export async function moveTree(
   sql: Queries,
   tables: TreeTables,
   from: TreeBlock,
-  blocks: readonly (TreeBlock & { readonly changes: OutputChanges })[],
+  blocks: readonly MovedBlock[],
 ): Promise<boolean> {
   const last = blocks.at(-1);
   if (!last) return true;
@@ -202,7 +207,7 @@ export async function dropTree(sql: Queries, { place }: TreeTables, hash?: strin
 }
 
 /** Keys and values of outputs. */
-function treeChanges({ created, spent }: OutputChanges): TreeChanges {
+export function treeChanges({ created, spent }: OutputChanges): TreeChanges {
   const added = new Map(created.map(({ ref, output }) => {
     const key = outputKey(output.address, ref);
     return [toHex(key), { key, output }];

@@ -9,6 +9,7 @@ import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import type { Tip } from "#src/cardano/block.ts";
 import { type Output, parseRefKey, type Utxo } from "#src/cardano/output.ts";
+import type { KeptTree } from "#src/chain/utxoRoot/keptTree.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { scanBlock } from "#src/cardano/scan.ts";
 import {
@@ -27,7 +28,7 @@ import { readTip } from "#src/devnet/blocks/rows.ts";
 import { DepartureLog } from "#src/devnet/blocks/departureLog.ts";
 import { readDepartures, writeDepartures } from "#src/devnet/blocks/departureRows.ts";
 import type { Departure } from "#src/devnet/blocks/departures.ts";
-import { appendToTree, completeDevnetTree, restoreTree, undoTree } from "#src/devnet/blocks/utxoTree.ts";
+import { appendToTree, devnetTree, restoreTree, undoTree } from "#src/devnet/blocks/utxoTree.ts";
 import { appendBlocks, deleteMempool, insertMempool, turnBack, undoBlocks } from "#src/devnet/blocks/writes.ts";
 import { rebuildIndex } from "#src/devnet/index/rebuild.ts";
 import { indexBlocks } from "#src/devnet/index/write.ts";
@@ -62,6 +63,8 @@ interface ChainSettings extends AdmissionSettings {
   readonly index: boolean;
   /** Whether the tree over the unspent outputs is kept. */
   readonly utxoRoot: boolean;
+  /** Outputs up to which a lost tree is built before blocks go on; see `KeptTree`. */
+  readonly treeAtOnce?: number | undefined;
   /** The time, in milliseconds since 1970. */
   readonly now: () => number;
   readonly mining: MiningControl;
@@ -80,6 +83,8 @@ export class DevnetChain {
   #stale = false;
   readonly #departures: DepartureLog;
   readonly #admission: Admission;
+  /** The tree over the unspent outputs; undefined: none is kept. */
+  readonly #tree: KeptTree | undefined;
   /** Resolves when the operation begun last has ended, whatever its result. */
   #running: Promise<unknown> = Promise.resolve();
 
@@ -90,6 +95,7 @@ export class DevnetChain {
   ) {
     this.#memory = memory;
     const { store, epoch, now, log } = settings;
+    this.#tree = settings.utxoRoot ? devnetTree(settings) : undefined;
     const write = (some: readonly Departure[]) => underLease(store, epoch, (sql) => writeDepartures(sql, some));
     this.#departures = new DepartureLog({ write, now, slot: () => this.nextSlot, log }, departures);
     this.#admission = new Admission(settings, {
@@ -109,12 +115,12 @@ export class DevnetChain {
   /** Opens the chain from its rows. First builds the index again, unless it is off or ends at the chain's tip. */
   static async open(settings: ChainSettings): Promise<DevnetChain> {
     if (settings.index) await completeIndex(settings);
-    if (settings.utxoRoot) await completeDevnetTree(settings);
     const departures = await readDepartures(settings.store.sql);
     const { memory, waiting } = await ChainMemory.read(settings.store, settings);
     const chain = new DevnetChain(settings, memory, departures);
     await chain.#refill(waiting, AFTER_RESTART);
     chain.#stale = false;
+    await chain.#completeTree();
     return chain;
   }
 
@@ -235,7 +241,8 @@ export class DevnetChain {
 
   /** Runs within an operation. Blocks with transactions are the last of their database transaction. */
   async #append(plan: BlockPlan, empty = false): Promise<readonly Tip[]> {
-    const { genesis, index, utxoRoot, slot } = this.settings;
+    const { genesis, index, slot } = this.settings;
+    const tree = this.#tree;
     const memory = this.#memory;
     const drop = (dropped: readonly DroppedTransaction[]) =>
       this.#departures.drop(dropped, "It was no longer valid when a block was made");
@@ -249,7 +256,7 @@ export class DevnetChain {
         planLookups(sql),
         appendBlocks(sql, blocks, { leaving, slotsAhead, k }),
         index && indexBlocks(sql, indexed),
-        !utxoRoot || appendToTree(sql, memory.tip, blocks),
+        !tree || appendToTree(tree, sql, memory.tip, blocks),
       ])
     );
     memory.apply(blocks);
@@ -262,7 +269,7 @@ export class DevnetChain {
       const waiting = [...memory.mempool.entries()].filter(({ transaction }) => !included.has(transaction.hash));
       await this.#refill(waiting, "It was no longer valid after a block");
     }
-    if (!hasTree) await completeDevnetTree(this.settings);
+    if (!hasTree) await this.#completeTree();
     this.#stale = false;
     return tips;
   }
@@ -296,11 +303,11 @@ export class DevnetChain {
         }));
         await insertMempool(sql, returned);
         const tip = await readTip(sql);
-        const hasTree = !this.settings.utxoRoot || await undoTree(sql, this.#memory.tip, tip, undone);
+        const hasTree = !this.#tree || await undoTree(this.#tree, sql, this.#memory.tip, tip, undone);
         const slotsAhead = this.#memory.aheadAt(tip);
         return { undone, returned, removed, tip, slotsAhead, fork: await turnBack(sql, slotsAhead), hasTree };
       });
-      if (!hasTree) await completeDevnetTree(this.settings);
+      if (!hasTree) await this.#completeTree();
       const why = emptied ? "The devnet was reset" : "A rollback undid its block and dropped it";
       if (drop) this.#departures.withdraw(removed, why);
       if (emptied) this.#departures.withdraw(held.map(({ transaction }) => transaction), why);
@@ -332,7 +339,7 @@ export class DevnetChain {
         const done = await restoreSnapshot(sql, name, this.settings.index);
         if (!done.ok) return done;
         const { tip, clock } = done.value;
-        const hasTree = !this.settings.utxoRoot || await restoreTree(sql, this.#memory.tip, tip, done.value);
+        const hasTree = !this.#tree || await restoreTree(this.#tree, sql, this.#memory.tip, tip, done.value);
         const slotsAhead = clock?.slotsAhead ?? this.#memory.aheadAt(tip);
         return ok({ ...done.value, slotsAhead, fork: await turnBack(sql, slotsAhead), hasTree });
       });
@@ -349,7 +356,7 @@ export class DevnetChain {
       this.#memory.moveTo({ tip, slotsAhead, fork });
       if (clock) this.settings.mining.set(clock);
       if (this.settings.index && !appended.isIndexed) await completeIndex(this.settings);
-      if (!hasTree) await completeDevnetTree(this.settings);
+      if (!hasTree) await this.#completeTree();
       const waiting = submittedOf(mempool);
       await this.#refill(waiting, "It was no longer valid after a snapshot was restored");
       this.#stale = false;
@@ -373,8 +380,14 @@ export class DevnetChain {
 
   /** Waits for the running operation, and writes what only a restart needs. */
   async idle(): Promise<void> {
+    await this.#tree?.close();
     await this.#running;
     await this.#departures.end();
+  }
+
+  /** Builds the tree again where it is lost. Runs before or within an operation; a large tree is complete after a later one. */
+  async #completeTree(): Promise<void> {
+    await this.#tree?.complete((work) => this.#run(work));
   }
 
   /** Writes under the lease. Memory counts as stale from here on, until the caller has updated it. */

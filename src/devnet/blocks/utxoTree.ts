@@ -4,8 +4,8 @@
  */
 import type { Log } from "#src/base/log.ts";
 import type { OutRef, Utxo } from "#src/cardano/output.ts";
-import { completeTree } from "#src/chain/utxoRoot/buildTree.ts";
-import { moveTree, type TreeBlock, type TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
+import { KeptTree } from "#src/chain/utxoRoot/keptTree.ts";
+import type { TreeBlock, TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
 import { underLease } from "#src/devnet/blocks/lease.ts";
 import { readTip } from "#src/devnet/blocks/rows.ts";
 import { eachUtxo, type NewBlock, type UndoneBlocks } from "#src/devnet/blocks/writes.ts";
@@ -21,35 +21,48 @@ export const DEVNET_TREE: TreeTables = {
 };
 
 /** Moves the tree from the newest block over those that were appended to it. False: it must be built again. */
-export async function appendToTree(sql: Queries, from: TreeBlock, blocks: readonly NewBlock[]): Promise<boolean> {
+export async function appendToTree(
+  tree: KeptTree,
+  sql: Queries,
+  from: TreeBlock,
+  blocks: readonly NewBlock[],
+): Promise<boolean> {
   const moves = blocks.map(({ height, hash, transactions }) => {
     const created = transactions.flatMap((applied) => applied.created);
     return { height, hash, changes: { created, spent: transactions.flatMap((applied) => applied.spent) } };
   });
   const [moved] = await together([
-    moveTree(sql, DEVNET_TREE, from, moves),
+    tree.move(sql, from, moves),
     sql`delete from devnet_utxo_root where height < (select floor_height from devnet_meta)`,
   ]);
   return moved;
 }
 
 /** Moves the tree back to a block. False: it must be built again. */
-export function undoTree(sql: Queries, from: TreeBlock, to: TreeBlock, undone: UndoneBlocks): Promise<boolean> {
-  return moveTo(sql, from, to, undone.restored, undone.removed.filter(({ unspent }) => unspent));
+export function undoTree(
+  tree: KeptTree,
+  sql: Queries,
+  from: TreeBlock,
+  to: TreeBlock,
+  undone: UndoneBlocks,
+): Promise<boolean> {
+  return moveTo(tree, sql, from, to, undone.restored, undone.removed.filter(({ unspent }) => unspent));
 }
 
 /** Moves the tree to the block of a snapshot. False: it must be built again. */
 export function restoreTree(
+  tree: KeptTree,
   sql: Queries,
   from: TreeBlock,
   to: TreeBlock,
   { undone, appended }: { readonly undone: UndoneBlocks; readonly appended: AppendedBlocks },
 ): Promise<boolean> {
   const removed = undone.removed.filter(({ unspent }) => unspent);
-  return moveTo(sql, from, to, [...undone.restored, ...appended.created], [...removed, ...appended.spent]);
+  return moveTo(tree, sql, from, to, [...undone.restored, ...appended.created], [...removed, ...appended.spent]);
 }
 
 function moveTo(
+  tree: KeptTree,
   sql: Queries,
   from: TreeBlock,
   { height, hash }: TreeBlock,
@@ -57,25 +70,31 @@ function moveTo(
   spent: readonly (OutRef & { readonly address: string })[],
 ): Promise<boolean> {
   const changes = { created, spent: spent.map(({ address, ...ref }) => ({ ref, output: { address } })) };
-  return moveTree(sql, DEVNET_TREE, from, [{ height, hash, changes }]);
+  return tree.move(sql, from, [{ height, hash, changes }]);
 }
 
-/** Builds the tree again unless it is at the newest block. */
-export async function completeDevnetTree(
-  { store, epoch, log }: { readonly store: Store; readonly epoch: number; readonly log: Log },
-): Promise<void> {
-  const { sql } = store;
-  await completeTree({
-    sql,
+/** The tree of a devnet whose lease this process holds. */
+export function devnetTree(
+  { store, epoch, log, treeAtOnce }: {
+    readonly store: Store;
+    readonly epoch: number;
+    readonly log: Log;
+    readonly treeAtOnce?: number | undefined;
+  },
+): KeptTree {
+  return new KeptTree({
+    store,
     write: (work) => underLease(store, epoch, work),
     tables: DEVNET_TREE,
-    at: await readTip(sql),
-    count: async () => {
+    tip: readTip,
+    count: async (sql, most) => {
       const { count } = await onlyRow(sql<{ count: number }[]>`
-        select count(*)::int as count from devnet_utxo where spent_height is null`);
+        select count(*)::int as count from
+          (select 1 from devnet_utxo where spent_height is null limit ${most ?? null}) as counted`);
       return count;
     },
-    eachOutput: (each) => sql.begin((sql) => eachUtxo(sql, each)),
+    eachOutput: eachUtxo,
     log,
+    atOnce: treeAtOnce,
   });
 }

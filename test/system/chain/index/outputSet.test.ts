@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sleep } from "#src/base/clock.ts";
 import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
+import { defined } from "#src/base/present.ts";
 import { created, spent } from "#src/cardano/block.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
@@ -108,9 +109,15 @@ afterEach(async () => {
 });
 
 /** Starts a follower that keeps the set. */
-async function follow(chain: MemoryChain, faults: ChainFaults, crash: () => boolean = () => false, near = 20) {
+async function follow(
+  chain: MemoryChain,
+  faults: ChainFaults,
+  crash: () => boolean = () => false,
+  near = 20,
+  treeAtOnce?: number,
+) {
   const fence = () => Promise.resolve();
-  const outputs = new OutputSet({ store, fence, log: silentLog, keepBlocks: KEEP });
+  const outputs = new OutputSet({ store, fence, log: silentLog, keepBlocks: KEEP, ...defined({ treeAtOnce }) });
   valueOf(await outputs.open(() => Promise.resolve(genesis)));
   const stop = new AbortController();
   const follower = new Follower({
@@ -214,6 +221,82 @@ it("builds its tree again at a start, and does not answer while it is behind", a
   expect(await reads().root()).toMatchObject({ error: { code: "utxo_root_unavailable" } });
   const { slot } = payments.chain.tip;
   expect(await reads().progress()).toEqual({ ready: false, slot, tipSlot: slot + 500 });
+});
+
+describe("a large tree", () => {
+  /** Keeps a build from writing until it is released. */
+  async function holdRows(): Promise<() => Promise<void>> {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => release = resolve);
+    let locked = () => {};
+    const ready = new Promise<void>((resolve) => locked = resolve);
+    const holding = store.sql.begin(async (sql) => {
+      await sql`lock table chain_output_tree in access share mode`;
+      locked();
+      await held;
+    });
+    await ready;
+    const letGo = async () => {
+      release();
+      await holding;
+    };
+    // before the follower ends, which waits for its build
+    stops.unshift(letGo);
+    return letGo;
+  }
+
+  it("is built while blocks are added and rolled back, and steps crash", async () => {
+    const random = seeded(7);
+    const payments = new Payments(random);
+    const { chain } = payments;
+    for (let i = 0; i < KEEP + 8; i++) payments.add();
+    const end = await follow(chain, { random });
+    await reached(chain);
+    await end();
+    await store.sql`truncate chain_output_tree, chain_output_place`;
+    const letGo = await holdRows();
+    let calm = false;
+    await follow(chain, { random, drop: 0.02 }, () => !calm && random() < 0.05, 0, 0);
+    for (let i = 0; i < 40; i++) {
+      if (random() < 0.2) chain.rollback(1 + Math.floor(random() * 3));
+      payments.add();
+      if (i % 4 === 0) await reached(chain);
+    }
+    expect(await reads().root()).toMatchObject({ error: { code: "utxo_root_unavailable" } });
+    calm = true;
+    await reached(chain);
+    await letGo();
+    await until("the tree is built", async () => (await reads().root()).ok);
+    expect(await rootOf()).toBe(payments.root());
+    payments.add();
+    chain.rollback(2);
+    payments.add();
+    await reached(chain);
+    expect(await rootOf()).toBe(payments.root());
+  });
+
+  it("is built from the beginning after an interruption", async () => {
+    const payments = new Payments(seeded(8));
+    const { chain, random } = payments;
+    const small = await follow(chain, { random });
+    for (let i = 0; i < 5; i++) payments.add();
+    await reached(chain);
+    await small();
+    await store.sql`truncate chain_output_tree, chain_output_place`;
+    const letGo = await holdRows();
+    const end = await follow(chain, { random }, undefined, undefined, 0);
+    payments.add();
+    await reached(chain);
+    const ended = end();
+    await letGo();
+    await ended;
+    expect(await store.sql`select 1 from chain_output_place`).toHaveLength(0);
+    payments.add();
+    await follow(chain, { random }, undefined, undefined, 0);
+    await reached(chain);
+    await until("the tree is built", async () => (await reads().root()).ok);
+    expect(await rootOf()).toBe(payments.root());
+  });
 });
 
 it("refuses to begin in the middle of a chain, also after a follower without it", async () => {
