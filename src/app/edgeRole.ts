@@ -87,6 +87,7 @@ function tokenService(context: AppContext, shared: EdgeServices) {
     rateLimit: options.rateLimit,
     ...(tokensServed(context) ? {} : { off: TOKENS_OFF }),
     devnetWallet: context.devnetWallet.port,
+    pageConnect: options.pageConnect,
   });
 }
 

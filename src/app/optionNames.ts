@@ -32,6 +32,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --host HOST          where the services listen (127.0.0.1)            ARBOR_HOST
   --hosts NAME,NAME    additional host names of the services and /metrics, * for any  ARBOR_HOSTS
   --origins O,O        additional origins allowed to call the token service, * for all  ARBOR_ORIGINS
+  --page-connect U,U   other instances whose roots the token page may read (none)  ARBOR_PAGE_CONNECT
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
   --rate-limit N       requests per second and client of the token service; 0: no limit (0)  ARBOR_RATE_LIMIT
   --client-builds N    concurrent builds per client of the token service; 0: no limit (32)  ARBOR_CLIENT_BUILDS
@@ -94,6 +95,7 @@ export const NAMES = [
   "host",
   "hosts",
   "origins",
+  "page-connect",
   "token-port",
   "fact-slots",
   "rate-limit",

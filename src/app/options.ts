@@ -7,7 +7,7 @@ import type { GenesisOptions } from "#src/devnet/genesis/genesis.ts";
 import { originProblem } from "#src/devnet/serve/admin/origins.ts";
 import type { RateLimit } from "#src/http/rateLimit.ts";
 import { isSecurityContact } from "#src/http/securityContact.ts";
-import { hostProblem, isLoopback } from "#src/http/sites.ts";
+import { hostProblem, instanceProblem, isLoopback } from "#src/http/sites.ts";
 import { TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
 import type { LogSettings } from "#src/tokens/log/settings.ts";
@@ -69,6 +69,8 @@ export interface Options extends NetworkOptions, LibraryOptions {
   readonly hosts: readonly string[];
   /** Origins of pages that may call the token service, beside its own and those of this machine; `*` is all. */
   readonly origins: readonly string[];
+  /** URLs of other instances that the token page may read roots from. */
+  readonly pageConnect: readonly string[];
   readonly tokenPort: number;
   readonly walletPort: number;
   /** Port of the page with the wallets' balances; none where undefined. */
@@ -194,6 +196,7 @@ export function readOptions(
     host,
     hosts: reader.list("hosts", hostProblem),
     origins: reader.list("origins", originProblem),
+    pageConnect: reader.list("page-connect", instanceProblem),
     tokenPort: reader.port("token-port", 3000),
     ...readWalletService(reader),
     ...(Object.keys(reader.typedAs).length === 0 ? {} : { typedAs: reader.typedAs }),

@@ -61,7 +61,7 @@ export function publicApp(
   if (sites) app.use(guardSites({ ...sites, local: true }));
   app.use(cors({
     // what the guard lets through is allowed
-    origin: forAll ? "*" : (origin) => origin,
+    origin: forAll ? "*" : (origin, c) => sites.readable?.test(c.req.path) ? "*" : origin,
     allowMethods: ["GET", "POST", "PUT", "OPTIONS"],
     exposeHeaders: ["Retry-After", "X-Request-Id", "Link", "ETag"],
     maxAge: 86_400,

@@ -15,6 +15,8 @@ export interface Sites {
   readonly hosts: readonly string[];
   /** Origins of pages that may call it; `*` is all. */
   readonly origins: readonly string[];
+  /** Paths that pages of all origins may read: public data, which no credential changes. */
+  readonly readable?: RegExp;
 }
 
 /** Health checks of load balancers use other names; their answers hold no data. */
@@ -23,6 +25,13 @@ const OPEN = /^\/(health|ready)$/;
 /** The problem with an item of a list of names; undefined for a good one. */
 export function hostProblem(name: string): string | undefined {
   return name === "*" || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(name) ? undefined : `${name} is not a host name`;
+}
+
+/** The problem with the URL of another instance; undefined for a good one. */
+export function instanceProblem(url: string): string | undefined {
+  return /^https?:\/\/[^\s?#@]+$/.test(url) && URL.canParse(url)
+    ? undefined
+    : `${url} is not the URL of an instance like https://arbor.example`;
 }
 
 /** Whether a service answers under the name in a Host header. */
@@ -58,11 +67,13 @@ const hostOf = ({ req }: Context) => (req.header("host") ?? new URL(req.url).hos
  * Refuses requests under other names (403 `bad_host`) and from pages of other origins (403 `bad_origin`). With `local`,
  * pages that this machine serves are accepted on any port: those under development.
  */
-export function guardSites({ hosts, origins, local = false }: Sites & { readonly local?: boolean }): MiddlewareHandler {
+export function guardSites(
+  { hosts, origins, readable, local = false }: Sites & { readonly local?: boolean },
+): MiddlewareHandler {
   const guardHost = guardHosts(hosts);
   const pages = new Set(origins.map((origin) => origin.toLowerCase()));
   const guardOrigin: MiddlewareHandler = async (c, next) => {
-    if (OPEN.test(c.req.path)) return await next();
+    if (OPEN.test(c.req.path) || (isRead(c) && readable?.test(c.req.path))) return await next();
     const host = hostOf(c);
     const origin = c.req.header("origin")?.toLowerCase();
     const isOwn = origin === `http://${host}` || origin === `https://${host}`;
@@ -73,6 +84,8 @@ export function guardSites({ hosts, origins, local = false }: Sites & { readonly
   };
   return (c, next) => guardHost(c, async () => void await guardOrigin(c, next));
 }
+
+const isRead = ({ req }: Context): boolean => req.method === "GET" || req.method === "HEAD";
 
 /** The host name in a URL; undefined where the text is no URL. */
 export function hostnameOf(url: string): string | undefined {
@@ -100,8 +113,9 @@ export const isOfMachine = (name: string): boolean => isLoopback(name) || name.e
  * Whether a page of another site sends the request without an Origin header: browsers do that for what a page loads and
  * may not read (an image, a script, a `fetch` without CORS). Following a link is allowed.
  */
-function isForeign({ req }: Context): boolean {
+function isForeign(c: Context): boolean {
+  const { req } = c;
   const site = req.header("sec-fetch-site");
   if (site !== "cross-site" && site !== "same-site") return false;
-  return req.header("sec-fetch-mode") !== "navigate" || (req.method !== "GET" && req.method !== "HEAD");
+  return req.header("sec-fetch-mode") !== "navigate" || !isRead(c);
 }

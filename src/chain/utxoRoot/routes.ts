@@ -26,6 +26,9 @@ const UNAVAILABLE = "`utxo_root_unavailable`: the tree is not at the newest bloc
 const TOO_MANY = "`too_many_outputs`: the address has more outputs than one answer may have";
 const UNKNOWN = "`output_unknown`: no such unspent output";
 
+/** Paths of the roots of blocks, which a page of another instance compares with what its own service says. */
+export const ROOT_PATHS = /^\/(utxo-root|utxo-csmt\/merkle-roots)$/;
+
 /** How long a request waits between two looks, in ms. */
 const LOOK_MS = 250;
 

@@ -1,6 +1,7 @@
 /** The token service over HTTP: every answer from rows, every build and submission from an actor. */
 import { VERSION } from "#src/base/version.ts";
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import { ROOT_PATHS } from "#src/chain/utxoRoot/routes.ts";
 import { TOKEN_GROUPS } from "#src/tokens/http/groups.ts";
 import { UTXO_ROOT_EXAMPLES, utxoRootRoutes } from "#src/chain/utxoRoot/routes.ts";
 import { mountDocs } from "#src/http/docs.ts";
@@ -29,7 +30,7 @@ import { waitRoutes } from "#src/tokens/http/wait.ts";
 
 /** The app; `/openapi.json` describes it, `/docs` shows that to people. */
 export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
-  const app = publicApp("tokens", options.log, options.sites);
+  const app = publicApp("tokens", options.log, options.sites && { ...options.sites, readable: ROOT_PATHS });
   // health checks are not rate limited
   options.health(app);
   const { off } = options;

@@ -40,6 +40,8 @@ export interface TokenEdgeOptions extends ServiceOptions {
   readonly rateLimit?: RateLimit;
   /** Port at which the page finds the development wallet of the deployment's own devnet; undefined: it has none. */
   readonly devnetWallet?: number | undefined;
+  /** URLs of other instances that the page may read roots from. */
+  readonly pageConnect?: readonly string[];
   /** Longest wait for blocks, in milliseconds. */
   readonly longestWaitMs?: number;
 }

@@ -3,21 +3,31 @@
  * and call only the endpoints beside them, which their content security policy enforces.
  */
 import type { Context, Hono } from "hono";
-import { mountPage } from "#src/http/pageBundle.ts";
+import { mountPage, type PageSettings } from "#src/http/pageBundle.ts";
 import { originAt } from "#src/http/sites.ts";
 import type { TokenEdgeOptions } from "#src/tokens/http/options.ts";
 
 /**
  * Serves `/` and `/page/tokens/…`. With `devnetWallet`, the port of the deployment's own devnet, the page also loads that
  * devnet's development wallet, and links to its explorer, under the host name by which the page itself was requested.
+ * With `pageConnect` it may read the roots of those instances, to verify what this one says.
  */
 export function pageRoutes(
   app: Pick<Hono, "get">,
-  { builders, log, pages, devnetWallet }: Pick<TokenEdgeOptions, "builders" | "log" | "pages" | "devnetWallet">,
+  { builders, log, pages, devnetWallet, pageConnect = [] }: Pick<
+    TokenEdgeOptions,
+    "builders" | "log" | "pages" | "devnetWallet" | "pageConnect"
+  >,
 ): void {
-  const settings = (c: Context) => {
+  const connect = pageConnect.map((url) => new URL(url).origin);
+  const instances = pageConnect.length === 0 ? undefined : pageConnect.join(" ");
+  const settings = (c: Context): PageSettings => {
     const devnet = devnetWallet === undefined ? undefined : originAt(c.req.header("host"), devnetWallet);
-    return devnet === undefined ? {} : { values: { devnet }, scripts: [`${devnet}/wallet-sdk.js`] };
+    return {
+      values: { devnet, instances },
+      scripts: devnet === undefined ? [] : [`${devnet}/wallet-sdk.js`],
+      connect,
+    };
   };
   mountPage(app, { builders, log, pages, name: "tokens", title: "Tokens", at: ["/"], settings });
 }

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "#src/base/log.ts";
 import { readOptions } from "#src/app/options.ts";
+import { ROOT_PATHS } from "#src/chain/utxoRoot/routes.ts";
 import { handleErrors } from "#src/http/errors.ts";
 import { publicApp } from "#src/http/service.ts";
 import { serveOperations } from "#src/devnet/serve/blockfrost/app.ts";
@@ -131,14 +132,52 @@ describe("pages", () => {
     expect(await allowed(["https://app.example"], "https://evil.example")).toBe(null);
     expect(await allowed(["*"], "https://evil.example")).toBe("*");
   });
+
+  test("of all origins may read what is public, without credentials, under the service's own names alone", async () => {
+    const app = publicApp("tokens", silentLog, { hosts: [], origins: [], readable: ROOT_PATHS });
+    handleErrors(app, silentLog);
+    app.all("*", (c) => c.text("done"));
+    const from = async (path: string, method = "GET", host = here) => {
+      const { status, headers } = await app.request(path, {
+        method,
+        headers: { host, origin: "https://page.example" },
+      });
+      expect(headers.has("access-control-allow-credentials")).toBe(false);
+      return [status, headers.get("access-control-allow-origin")];
+    };
+    for (const path of ["/utxo-root", "/utxo-csmt/merkle-roots"]) {
+      expect([path, await from(path)]).toEqual([path, [200, "*"]]);
+      expect([path, await from(path, "POST")]).toEqual([path, [403, null]]);
+      expect([path, await from(path, "GET", "rebound.example")]).toEqual([path, [403, null]]);
+    }
+    for (const path of ["/tokens", "/utxo-root/addresses/00", "/utxo-csmt/await/00/0", "/x/utxo-root"]) {
+      expect([path, await from(path)]).toEqual([path, [403, null]]);
+    }
+  });
 });
 
-test("the options accept hosts and origins, and refuse everything else", () => {
-  const read = readOptions(["--hosts", "arbor.example, edge-1", "--origins", "https://app.example"], {});
+test("the options accept hosts, origins and instances, and refuse everything else", () => {
+  const read = readOptions(["--hosts", "arbor.example, edge-1", "--origins", "https://app.example"], {
+    ARBOR_PAGE_CONNECT: "https://one.example/arbor,http://10.0.0.2:3000",
+  });
   if (!read.ok || read.value === "help") throw new Error("not read");
-  expect(read.value).toMatchObject({ hosts: ["arbor.example", "edge-1"], origins: ["https://app.example"] });
-  for (const args of [["--hosts", "http://x"], ["--hosts", "a:1"], ["--origins", "app.example"]]) {
-    expect(readOptions(args, {})).toMatchObject({ ok: false, error: { code: "bad_option" } });
+  expect(read.value).toMatchObject({
+    hosts: ["arbor.example", "edge-1"],
+    origins: ["https://app.example"],
+    pageConnect: ["https://one.example/arbor", "http://10.0.0.2:3000"],
+  });
+  for (
+    const args of [
+      ["--hosts", "http://x"],
+      ["--hosts", "a:1"],
+      ["--origins", "app.example"],
+      ["--page-connect", "one.example"],
+      ["--page-connect", "*"],
+      ["--page-connect", "https://user@one.example"],
+      ["--page-connect", "https://one.example ; script-src *"],
+    ]
+  ) {
+    expect([args, readOptions(args, {})]).toMatchObject([args, { ok: false, error: { code: "bad_option" } }]);
   }
 });
 
