@@ -28,6 +28,8 @@ interface Picture {
   readonly url: string;
   /** A selector of what must be visible first. */
   readonly ready: string;
+  /** What the reader's browser keeps for the page. */
+  readonly kept?: Readonly<Record<string, string>>;
 }
 
 await withService(takeAll);
@@ -42,6 +44,10 @@ async function takeAll(arbor: Arbor): Promise<void> {
   const pictures: readonly Picture[] = [
     { name: "tokens", url: `${tokens}/`, ready: `text=${token.slice(0, 8)}` },
     { name: "token", url: `${tokens}/#/token/${token}`, ready: "text=Earth" },
+    {
+      ...{ name: "verified", url: `${tokens}/#/token/${token}`, ready: ".proven.good:has-text('set of facts')" },
+      kept: { "arbor-token-instances": JSON.stringify({ urls: [devnet] }) },
+    },
     { name: "wallets", url: new URL("/", wallets).href, ready: "text=Savings" },
     { name: "wallet", url: new URL(`/#/wallets/${wallet}`, wallets).href, ready: "text=1,000" },
     { name: "explorer", url: `${devnet}/`, ready: "table" },
@@ -53,9 +59,13 @@ async function takeAll(arbor: Arbor): Promise<void> {
   await browser.close();
 }
 
-async function takeWidths(browser: Browser, { name, url, ready }: Picture): Promise<void> {
+async function takeWidths(browser: Browser, { name, url, ready, kept = {} }: Picture): Promise<void> {
   for (const [width, end] of WIDTHS) {
     const page = await browser.newPage({ viewport: { width, height: width > 600 ? 900 : 844 } });
+    await page.addInitScript(
+      (all) => Object.entries(all).forEach(([key, value]) => localStorage.setItem(key, value)),
+      kept,
+    );
     await page.goto(url);
     await page.locator(ready).first().waitFor();
     await page.locator("#link[data-state=live]").waitFor();

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** Facts of a token by pages, found by what their keys or values contain, with proofs that are verified here. */
 import { present } from "#src/base/present.ts";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count } from "../kit/amounts.tsx";
 import { Loaded, usePages } from "../kit/data.tsx";
 import { CheckField, TextField } from "../kit/forms.tsx";
@@ -15,6 +15,7 @@ import { fromHex, fromUtf8, toHex } from "#src/base/bytes.ts";
 import { entered } from "./actions.tsx";
 import { checkProof, type Verdict } from "./proof.ts";
 import { SlotAgo } from "./parts.tsx";
+import { Proven } from "./Proven.tsx";
 import { getPage, isBytes, type ListPage, type Token, typedHex } from "./service.ts";
 import type { Draft } from "./SidePanels.tsx";
 import { plain, textOf, Visible } from "./visible.tsx";
@@ -75,11 +76,13 @@ export function earlyFacts(tokenId: string, query: URLSearchParams): EarlyFacts 
   };
 }
 
-export function FactsPanel({ token, version, query, early, onDraft }: {
+export function FactsPanel({ token, version, query, early, reload, onDraft }: {
   readonly token: Token;
   readonly version: number;
   readonly query: URLSearchParams;
   readonly early: EarlyFacts | undefined;
+  /** Reads the token again. */
+  readonly reload: () => Promise<void>;
   readonly onDraft: (draft: Draft) => void;
 }) {
   const { tokenId } = token;
@@ -106,6 +109,15 @@ export function FactsPanel({ token, version, query, early, onDraft }: {
     if (version > 0 && page === 0) void data.reload();
   }, [version]);
   const isQuarantined = token.status === "quarantined";
+  const total = token.counts.facts;
+  const shown = useMemo(
+    () =>
+      data.value && root === token.root
+        ? { items: new Map(factsOf(data.value.value).map(({ key, value }) => [key, value])), total }
+        : undefined,
+    [data.value, root === token.root, total],
+  );
+  const readAgain = () => Promise.all([reload(), data.reload()]);
   return (
     <Panel title="Facts" class="facts-panel">
       <FactsFilter search={search} begins={begins} />
@@ -116,6 +128,7 @@ export function FactsPanel({ token, version, query, early, onDraft }: {
           <button type="button" class="small" onClick={() => setRoot(token.root)}>Show the newest</button>
         </p>
       )}
+      {!isQuarantined && data.value && <Proven subject={{ kind: "facts", tokenId }} shown={shown} reload={readAgain} />}
       {isQuarantined
         ? <Empty title="No facts are shown while the token is in quarantine" />
         : (

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** Open requests of a token, with what would happen to each if it were applied now. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Ada, count } from "../kit/amounts.tsx";
 import { Loaded, usePages } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
@@ -9,7 +9,9 @@ import { Empty } from "../kit/states.tsx";
 import { Pager } from "../kit/Table.tsx";
 import { apply, refuse, takeBack } from "./actions.tsx";
 import { SlotAgo, Tx } from "./parts.tsx";
+import { Proven } from "./Proven.tsx";
 import { explorerAddress, getPage, type ListPage, type OpenRequest, type OpenRequests } from "./service.ts";
+import { requestContent } from "./shown.ts";
 import { changeFromHex, ChangeText, plain, textOf, WholeChange } from "./visible.tsx";
 import { wallet } from "./wallet.tsx";
 
@@ -44,11 +46,16 @@ export function RequestsPanel({ tokenId, owner, version }: {
     setPicked(next);
   };
   const total = data.value?.value.total ?? 0;
+  const view = useMemo(
+    () => data.value && { items: new Map(requests.map((one) => [one.outputRefId, requestContent(one)])), total },
+    [data.value],
+  );
   return (
     <Panel
       title="Open requests"
       aside={isOwner && requests.length > 0 && <OwnerButtons tokenId={tokenId} chosen={chosen} />}
     >
+      {view && <Proven subject={{ kind: "requests", tokenId }} shown={view} reload={data.reload} />}
       <Loaded data={data} rows={2}>
         {() => (
           <>

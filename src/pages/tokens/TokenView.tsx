@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** One token: its facts, open requests and history, with the actions at the side; updated with each block. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import { count } from "../kit/amounts.tsx";
 import { type Data, useData } from "../kit/data.tsx";
@@ -13,8 +13,10 @@ import { type EarlyFacts, earlyFacts, FactsPanel } from "./FactsPanel.tsx";
 import { HistoryPanel } from "./HistoryPanel.tsx";
 import { labels } from "./labels.ts";
 import { LabelButton, Tx } from "./parts.tsx";
+import { Proven } from "./Proven.tsx";
 import { RequestsPanel } from "./RequestsPanel.tsx";
 import { get, readConfig, type Timeline, type Token } from "./service.ts";
+import { tokenContent } from "./shown.ts";
 import { type Draft, SidePanels } from "./SidePanels.tsx";
 import { wallet } from "./wallet.tsx";
 
@@ -161,6 +163,7 @@ function Body({ tokenId, data, version, query, early }: {
         </p>
       )}
       <Pending token={token} />
+      <ProvenState token={token} reload={reload} />
       <div class="aside">
         <div>
           <TabRow
@@ -173,7 +176,16 @@ function Body({ tokenId, data, version, query, early }: {
             current={tab}
           />
           {tab === "facts"
-            ? <FactsPanel token={token} version={version} query={query} early={early} onDraft={setDraft} />
+            ? (
+              <FactsPanel
+                token={token}
+                version={version}
+                query={query}
+                early={early}
+                reload={reload}
+                onDraft={setDraft}
+              />
+            )
             : tab === "requests"
             ? <RequestsPanel {...panels} owner={token.owner} />
             : <HistoryPanel {...panels} />}
@@ -184,6 +196,13 @@ function Body({ tokenId, data, version, query, early }: {
       </div>
     </>
   );
+}
+
+function ProvenState({ token, reload }: { readonly token: Token; readonly reload: () => Promise<void> }) {
+  const { tokenId } = token;
+  const content = tokenContent(token);
+  const shown = useMemo(() => ({ items: new Map([[tokenId, content]]), total: 1 }), [content]);
+  return <Proven subject={{ kind: "state", tokenId }} shown={shown} reload={reload} />;
 }
 
 /** Tabs of a token that lives. */

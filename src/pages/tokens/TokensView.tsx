@@ -12,7 +12,9 @@ import { type Column, Table } from "../kit/Table.tsx";
 import { boot } from "./actions.tsx";
 import { labels } from "./labels.ts";
 import { SlotAgo } from "./parts.tsx";
+import { Proven } from "./Proven.tsx";
 import { getTokens, readConfig, type TokenLine, type Tokens } from "./service.ts";
+import { tokenContent } from "./shown.ts";
 import { wallet } from "./wallet.tsx";
 
 const EVERY_MS = 4_000;
@@ -81,6 +83,11 @@ export function TokensView({ query }: ViewProps) {
   );
   const search = query.get("search") ?? "";
   const mine = query.get("show") === "yours";
+  const tokens = data.value?.tokens;
+  const shown = useMemo(
+    () => tokens && { items: new Map(tokens.map((one) => [one.tokenId, tokenContent(one)])), total: tokens.length },
+    [tokens],
+  );
   return (
     <>
       <Heading
@@ -105,6 +112,7 @@ export function TokensView({ query }: ViewProps) {
             onChange={(which) => setQuery({ show: which === "yours" ? which : undefined })}
           />
         </div>
+        {shown && <Proven subject={{ kind: "tokens" }} shown={shown} reload={data.reload} />}
         <Loaded data={data} rows={6}>{(all) => <TokenTable all={all} search={search} mine={mine} />}</Loaded>
       </Panel>
     </>

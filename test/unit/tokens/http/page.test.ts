@@ -15,6 +15,7 @@ import { bundle } from "#src/threads/bundle.ts";
 import type { Builders } from "#src/threads/builders.ts";
 import { mostLocked } from "#src/client/amountLimits.ts";
 import { offeredWallets, paymentKey, walletError } from "#src/pages/tokens/cip30.ts";
+import { difference, isSame, itemsOf } from "#src/pages/tokens/shown.ts";
 import { piecesOf, plain } from "#src/pages/tokens/visible.tsx";
 
 /** The page's files, bundled once. */
@@ -23,10 +24,10 @@ const files = await bundle({
   split: true,
 });
 const builders = { run: () => Promise.resolve(files) } as unknown as Pick<Builders, "run">;
-const page = (devnetWallet?: number) => {
+const page = (devnetWallet?: number, pageConnect: readonly string[] = []) => {
   const app = new Hono();
   app.onError((error, c) => c.text(error.message, error instanceof HttpFailure ? error.status as 404 : 500));
-  pageRoutes(app, { builders, log: silentLog, pages: PAGES, devnetWallet });
+  pageRoutes(app, { builders, log: silentLog, pages: PAGES, devnetWallet, pageConnect });
   return app;
 };
 const app = page();
@@ -124,6 +125,57 @@ describe("the development wallet", () => {
       ["localhost", "127.0.0.1"].map(async (host) => (await sent(`${host}:3000`, 10_000)).answer.headers.get("etag")),
     );
     expect(new Set([...tags, (await sent("localhost:3000")).answer.headers.get("etag")]).size).toBe(3);
+  });
+});
+
+describe("other instances", () => {
+  it("are read by this page alone where the deployment names them, and are named in the document", async () => {
+    const connected = page(undefined, ["https://one.example/arbor", "http://10.0.0.2:3000"]);
+    const answer = await connected.request("/");
+    const text = await answer.text();
+    expect(answer.headers.get("content-security-policy")).toContain(
+      "connect-src 'self' https://one.example http://10.0.0.2:3000;",
+    );
+    expect(text).toContain(`<meta name="arbor-instances" content="https://one.example/arbor http://10.0.0.2:3000">`);
+    const script = /href="(\/page\/[^"]+\.js)"/.exec(text)![1]!;
+    expect((await connected.request(script)).headers.get("content-security-policy")).toContain("connect-src 'self';");
+    expect(await (await app.request("/")).text()).not.toContain("arbor-instances");
+  });
+
+  it("are verified by the verifiers of the client, which load when they are needed", async () => {
+    const sentence = "is not proven to be unspent after the block";
+    const later = files.ok ? files.value.filter(({ initial }) => !initial) : [];
+    expect(later.filter(({ text }) => text.includes(sentence))).toHaveLength(1);
+    for (const [path, { said }] of await loaded()) expect([path, said.includes(sentence)]).toEqual([path, false]);
+  });
+});
+
+describe("what a view shows", () => {
+  const proven = itemsOf([["a", "1"], ["b", "2"], ["b", "3"]]);
+  const shown = (items: Record<string, string>, total = Object.keys(items).length) =>
+    difference({ items: new Map(Object.entries(items)), total }, proven);
+
+  it("is what was proven, or a part of it", () => {
+    expect(shown({ a: "1", b: "2" })).toBeUndefined();
+    expect(shown({ a: "1", b: "3" })).toBeUndefined();
+    expect(shown({ b: "2" }, 2)).toBeUndefined();
+  });
+
+  it("is the same where it has the same content and count, in any order", () => {
+    const view = (items: readonly (readonly [string, string])[], total = 2) => ({ items: new Map(items), total });
+    const one = view([["a", "1"], ["b", "2"]]);
+    expect(isSame(one, view([["b", "2"], ["a", "1"]]))).toBe(true);
+    for (const other of [view([["a", "1"], ["b", "3"]]), view([["a", "1"]]), view([...one.items], 3), undefined]) {
+      expect(isSame(one, other)).toBe(false);
+    }
+    expect(isSame(undefined, undefined)).toBe(true);
+  });
+
+  it("differs by what is missing, added, changed or counted", () => {
+    expect(shown({ a: "1" })).toBe("The page does not show b, which is proven.");
+    expect(shown({ a: "1", c: "1" }, 2)).toBe("The page shows c, which is not proven.");
+    expect(shown({ a: "2", b: "2" })).toBe("The page shows other content of a than is proven.");
+    expect(shown({ a: "1" }, 3)).toBe("The service counts 3, and 2 are proven.");
   });
 });
 
