@@ -20,6 +20,7 @@ const LONGER = [
   "test/system/scenarios/{sending,snapshots}.test.ts",
   "test/system/signer/suite.test.ts",
   "test/system/{tokens,wallets}/page.test.ts",
+  "test/system/tokens/pageVerification.test.ts",
 ];
 const CASES = {
   ALL_PROVIDERS: "1",

@@ -20,6 +20,8 @@ export interface CliRun {
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Folder in which it runs; default: that of its source. */
+  readonly cwd?: string;
   /** What is typed once a prompt is shown; nothing before it. */
   readonly answer?: { readonly to: string; readonly text: string };
   /** Program with its first arguments; default: `arborCommand()`. */
@@ -39,7 +41,7 @@ export function arborCommand(): readonly string[] {
 export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliRun> {
   const [program, ...first] = options.command ?? arborCommand();
   const child = spawn(program!, [...first, ...args], {
-    cwd: path.dirname(main),
+    cwd: options.cwd ?? path.dirname(main),
     env: { ...process.env, NO_COLOR: "", ...options.env },
   });
   let [stdout, stderr] = ["", ""];

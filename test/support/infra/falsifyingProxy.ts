@@ -15,6 +15,8 @@ export type Falsify = (
 export interface FalsifyingProxy {
   readonly url: string;
   falsify: Falsify | undefined;
+  /** The answer in text at a path, in place of the instance's; undefined to leave that unchanged. */
+  falsifyText: ((path: string) => string | undefined) | undefined;
   stop(): Promise<void>;
 }
 
@@ -25,11 +27,13 @@ export async function startFalsifyingProxy(honestUrl: string): Promise<Falsifyin
       : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
     return await (await fetch(honestUrl + path, { method, ...sent })).json();
   };
-  const instance: { falsify: Falsify | undefined } = { falsify: undefined };
+  const instance: Pick<FalsifyingProxy, "falsify" | "falsifyText"> = { falsify: undefined, falsifyText: undefined };
   const listener: Listener = await serve({
     fetch: async (request) => {
       const { pathname, search } = new URL(request.url);
       const path = pathname + search;
+      const said = instance.falsifyText?.(path);
+      if (said !== undefined) return new Response(said, { headers: { "content-type": "text/plain; charset=utf-8" } });
       const sent = request.method === "GET" ? undefined : await request.text();
       const received = new Headers(request.headers);
       for (const name of ["host", "connection", "content-length", "accept-encoding"]) received.delete(name);

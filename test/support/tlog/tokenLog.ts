@@ -1,7 +1,6 @@
 /** A token service's log as a reader sees it over HTTP, and tokens to fill it. */
-import { fromUtf8, utf8 } from "#src/base/bytes.ts";
+import { fromUtf8 } from "#src/base/bytes.ts";
 import { type Checkpoint, openCheckpoint } from "#src/tlog/checkpoint.ts";
-import { leafHash } from "#src/tlog/hash.ts";
 import { type NoteKey, parseVkey } from "#src/tlog/note.ts";
 import { decodeEntries, TILE_WIDTH, tilePath } from "#src/tlog/tiles.ts";
 import type { LogLeaf } from "#src/contract/logLeaf.ts";
@@ -67,9 +66,6 @@ export class TokenLogReader {
     return await this.entries();
   }
 }
-
-/** The hash of an entry's text. */
-export const entryHash = (text: string) => leafHash(utf8(text));
 
 /** An owner of tokens on a devnet that makes blocks on request. */
 export class LoggedTokens {

@@ -18,6 +18,7 @@ import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { http } from "../../support/service/user.ts";
 import { LoggedTokens } from "../../support/tlog/tokenLog.ts";
+import { withoutOutput } from "../../support/tokens/omitted.ts";
 import { until } from "../../support/base/until.ts";
 
 function valueOf<T>(result: Result<T, Failure>): T {
@@ -126,7 +127,7 @@ describe("complete answers", () => {
 
   it("finds an instance that omits a token", async () => {
     proxy.falsify = ({ path }, answer) =>
-      Promise.resolve(path.startsWith("/tokens") ? without(answer, "tokens", stateRef) : undefined);
+      Promise.resolve(path.startsWith("/tokens") ? withoutOutput(answer, "tokens", stateRef) : undefined);
     const stateRef = (await honest.token(second)).outputRefId;
     const answer = await lying.provedTokens();
     expect(verifyTokenList(answer, { trusted: await anchor(answer) })).toMatchObject({
@@ -172,7 +173,7 @@ describe("complete answers", () => {
   });
 
   it("finds an instance that omits a request", async () => {
-    proxy.falsify = (_, answer) => Promise.resolve(without(answer, "request_set", `${open}-0`));
+    proxy.falsify = (_, answer) => Promise.resolve(withoutOutput(answer, "request_set", `${open}-0`));
     const answer = await lying.provedRequests(first);
     expect(verifyRequestSet(answer, { tokenId: first, trusted: await anchor(answer) })).toMatchObject({
       ok: false,
@@ -497,20 +498,6 @@ describe("complete answers", () => {
     }
   });
 });
-
-/** An answer without one output. */
-// deno-lint-ignore no-explicit-any
-function without(answer: any, member: string, outputRefId: string) {
-  let left = 0;
-  // deno-lint-ignore no-explicit-any
-  const sets = answer[member].map((set: any) => ({
-    ...set,
-    // deno-lint-ignore no-explicit-any
-    entries: set.entries.filter(({ ref }: any) => `${ref.tx_id}-${ref.tx_ix}` !== outputRefId || left++ > 0),
-  }));
-  expect(left).toBe(1);
-  return { ...answer, [member]: sets };
-}
 
 /** An answer with one text or number in it changed, or one element of a list left out or doubled, in every way. */
 // deno-lint-ignore no-explicit-any

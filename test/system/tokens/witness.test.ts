@@ -7,21 +7,18 @@ import type { AddressInfo } from "node:net";
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
-import { signCheckpoint } from "#src/tlog/checkpoint.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { LOG_KEY, type NoteKey, noteSigner, parseVkey, vkeyOf } from "#src/tlog/note.ts";
 import { acceptCheckpoint, parsePolicy } from "#src/tlog/policy.ts";
 import { parseLogProof, verifyLogProof } from "#src/tlog/proofFile.ts";
-import { appendedTiles, hashesOfTiles, type Tile } from "#src/tlog/tiles.ts";
-import { consistencyProof, treeRoot } from "#src/tlog/tree.ts";
-import { addCheckpointText } from "#src/tlog/witness.ts";
 import { leafText } from "#src/contract/logLeaf.ts";
 import { socketPath } from "../../support/chain/nodeChain.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { http } from "../../support/service/user.ts";
 import { until } from "../../support/base/until.ts";
-import { entryHash, LoggedTokens, TokenLogReader } from "../../support/tlog/tokenLog.ts";
+import { OwnedLog } from "../../support/tlog/ownedLog.ts";
+import { LoggedTokens, TokenLogReader } from "../../support/tlog/tokenLog.ts";
 
 const DEPTH = 2;
 const ORIGIN = "first.example/log";
@@ -168,18 +165,8 @@ describe("a witness", () => {
     /** One whose log has not been signed. */
     const fresh = noteSigner("fresh.example/log", LOG_KEY, new Uint8Array(32).fill(8));
 
-    const forged = (texts: readonly string[], before: number, signer = forger) => {
-      const tiles: Tile[] = appendedTiles(0, texts.map(entryHash), () => new Uint8Array());
-      const hashOf = hashesOfTiles(({ level, index }) =>
-        tiles.find((tile) => tile.level === level && tile.index === index)?.hashes ?? new Uint8Array()
-      );
-      const checkpoint = signCheckpoint(signer, {
-        origin: signer.name,
-        size: texts.length,
-        root: treeRoot(texts.length, hashOf),
-      });
-      return addCheckpointText({ before, proof: consistencyProof(before, texts.length, hashOf), checkpoint });
-    };
+    const forged = (texts: readonly string[], before: number, signer = forger) =>
+      new OwnedLog(signer, texts).addCheckpoint(before);
 
     it("404 to a log that it was not given, 403 to another key, 400 to nonsense", async () => {
       expect((await add(forged(["a"], 0))).status).toBe(404);
