@@ -18,7 +18,10 @@ export interface Example {
   readonly answer?: Json | undefined;
 }
 
-/** By operation: `GET /token/{tokenId}`. */
+/**
+ * By operation: `GET /token/{tokenId}`. One with a query, `GET /token/{tokenId}?proof=true`, is another answer of the
+ * operation, beside that without a query.
+ */
 export type Examples = Readonly<Record<string, Example>>;
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
@@ -51,21 +54,29 @@ export function withExamples(document: Document, examples: Examples): Document {
   const paths = Object.entries(document.paths ?? {}).map(([path, item]) => {
     const operations = METHODS.flatMap((method) => {
       const operation = item[method];
-      const example = examples[`${method.toUpperCase()} ${path}`];
-      return operation && example ? [[method, exemplified(operation, example)] as const] : [];
+      const name = `${method.toUpperCase()} ${path}`;
+      const example = examples[name];
+      const others = Object.entries(examples).flatMap(([other, { answer }]) =>
+        other.startsWith(`${name}?`) && answer !== undefined ? [[other.slice(name.length + 1), answer] as const] : []
+      );
+      return operation && example ? [[method, exemplified(operation, example, others)] as const] : [];
     });
     return [path, { ...item, ...Object.fromEntries(operations) }] as const;
   });
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-function exemplified(operation: Operation, { parameters = {}, body, answer }: Example): Operation {
+function exemplified(
+  operation: Operation,
+  { parameters = {}, body, answer }: Example,
+  others: readonly (readonly [query: string, answer: Json])[],
+): Operation {
   const given = operation.parameters?.map((one) =>
     "name" in one && one.in !== "header" && one.name in parameters ? { ...one, example: parameters[one.name] } : one
   );
   const { requestBody } = operation;
   const responses = Object.entries(operation.responses ?? {}).map(([status, response]) =>
-    [status, status.startsWith("2") ? ofContent(response, answer) : response] as const
+    [status, status.startsWith("2") ? ofContent(response, answer, others) : response] as const
   );
   return {
     ...operation,
@@ -75,12 +86,15 @@ function exemplified(operation: Operation, { parameters = {}, body, answer }: Ex
   };
 }
 
-/** A body or a response whose every content has an example. */
+/** A body or a response whose every content has an example, or several where other queries have other answers. */
 function ofContent<T extends { readonly content?: Content } | { readonly $ref: string }>(
   part: T,
   example: Json | undefined,
+  others: readonly (readonly [query: string, answer: Json])[] = [],
 ): T {
   if (example === undefined || !("content" in part) || part.content === undefined) return part;
-  const content = Object.entries(part.content).map(([type, media]) => [type, { ...media, example }] as const);
+  const all = [["default", example] as const, ...others].map(([query, value]) => [query, { value }] as const);
+  const given = others.length === 0 ? { example } : { examples: Object.fromEntries(all) };
+  const content = Object.entries(part.content).map(([type, media]) => [type, { ...media, ...given }] as const);
   return { ...part, content: Object.fromEntries(content) };
 }

@@ -10,6 +10,7 @@ import { fromHex } from "#src/base/bytes.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
 import { cageScript } from "#src/contract/script.ts";
+import { DEVNET_LOG_DEPTH } from "#src/tokens/log/settings.ts";
 import type { Arbor } from "../support/service/arbor.ts";
 import { signerEnv } from "../support/service/signerClient.ts";
 import { fund, http, land, User } from "../support/service/user.ts";
@@ -24,7 +25,7 @@ await withService(async (arbor) => {
 }, { ...signerEnv("wallet"), ARBOR_DREPS: "1" });
 process.exit(0);
 
-/** Sends a request and takes it as the example of its operation; gives the answer. */
+/** Sends a request and takes it as the example of its operation, or of its query where it names one; gives the answer. */
 type RecordExample = (
   operation: string,
   given: Readonly<{ [name: string]: string | string[] }>,
@@ -37,9 +38,10 @@ async function recorded(folder: string, base: string, work: (record: RecordExamp
   const file = new URL(`../../src/${folder}/examples.json`, import.meta.url);
   const examples = JSON.parse(readFileSync(file, "utf8"));
   await work(async (operation, given, body) => {
-    const [method = "", template = ""] = operation.split(" ");
+    const [method = "", target = ""] = operation.split(" ");
+    const [template = "", named = ""] = target.split("?");
     const query = Object.entries(given).filter(([name]) => !template.includes(`{${name}}`))
-      .flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+      .flatMap(([name, value]) => [value].flat().map((one) => [name, one])).concat([...new URLSearchParams(named)]);
     const path = template.replace(/\{(\w+)\}/g, (_, name) => String(given[name]));
     const answer = await http(base, method, `${path}?${new URLSearchParams(query)}`, body);
     if (answer.status !== 200) throw new Error(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -143,6 +145,12 @@ async function recordTokens({ tokens, devnet }: Arbor, record: RecordExample): P
     value: "Mars",
   });
   const outputRef = `${await landed(update.unsignedTransaction)}-0`;
+  await record("GET /tokens?proof=true", {});
+  for (const part of ["", "/requests", "/facts"]) await record(`GET /token/{tokenId}${part}?proof=true`, { tokenId });
+  // until the states are in the log
+  await http(tokens, "POST", "/indexer/wait-blocks", { n: DEVNET_LOG_DEPTH + 1 });
+  await record("GET /token/{tokenId}/facts/{key}/history?proof=true", { tokenId, key: "planet" });
+  await record("GET /token/{tokenId}/facts//history?proof=true", { tokenId, encoding: "hex" });
   const applied = await apply(outputRef);
   await record("POST /chain/evaluate", {}, { transaction: applied.unsignedTransaction });
   await record("GET /transaction/{address}/retract-change/{outputRef}", { address, outputRef });

@@ -12,6 +12,7 @@ import { signerEnv } from "../../support/service/signerClient.ts";
 interface Media {
   readonly schema?: object;
   readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 interface Operation {
   readonly summary: string;
@@ -73,12 +74,16 @@ describe("the OpenAPI document", () => {
       }
       const good = Object.entries(responses).flatMap(([status, of]) => status.startsWith("2") ? [of] : []);
       for (
-        const [type, { schema = {}, example }] of [requestBody, ...good].flatMap((one) =>
+        const [type, { schema = {}, example, examples = {} }] of [requestBody, ...good].flatMap((one) =>
           Object.entries(one?.content ?? {})
         )
       ) {
         // bytes and a whole module are not JSON of a document
-        if (!["application/octet-stream", "text/javascript"].includes(type)) check(`${name} ${type}`, schema, example);
+        if (["application/octet-stream", "text/javascript"].includes(type)) continue;
+        if (parameters.some((one) => one.name === "proof")) check(`${name} with a proof`, {}, examples["proof=true"]);
+        for (const { value } of [...Object.values(examples), ...(examples.default ? [] : [{ value: example }])]) {
+          check(`${name} ${type}`, schema, value);
+        }
       }
     }
     expect(wrong).toEqual([]);
