@@ -1,4 +1,5 @@
 /** The machine of a measurement, and tables of results. */
+import { readFileSync } from "node:fs";
 import os from "node:os";
 import process from "node:process";
 
@@ -22,4 +23,22 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
+
+/** Processor time of this process and of a database connection, in ms. */
+export function processorMs(pid: number): number {
+  const { user, system } = process.cpuUsage();
+  const [ns] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");
+  return (user + system) / 1e3 + Number(ns) / 1e6;
+}
+
+/** Milliseconds of some work without waiting, on average over 200 ms. */
+export function mean(work: () => unknown): number {
+  let rounds = 0;
+  const began = performance.now();
+  while (performance.now() - began < 200) {
+    work();
+    rounds++;
+  }
+  return (performance.now() - began) / rounds;
 }

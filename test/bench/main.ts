@@ -19,6 +19,7 @@ import { benchKupo } from "./kupo.ts";
 import { benchOgmios } from "./ogmios.ts";
 import { benchPages } from "./pages.ts";
 import { benchPlutus } from "./plutus.ts";
+import { benchProofKinds } from "./proof-kinds.ts";
 import { benchProofs } from "./proofs.ts";
 import { benchReplay } from "./replay.ts";
 import { benchRuntime } from "./runtime.ts";
@@ -43,6 +44,8 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
     await benchProofs();
     console.log("\nThe root of the unspent outputs\n");
     await benchUtxoRoot();
+    console.log("");
+    await benchProofKinds();
   },
   chain: benchChain,
   "chain-requests": benchChainRequests,

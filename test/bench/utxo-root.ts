@@ -4,7 +4,7 @@
  * process and of its database connection, which other work on the machine changes less than the time.
  */
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -27,10 +27,10 @@ import { planLookups } from "#src/store/readPool.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { migrationsOf } from "../support/infra/migrationsOf.ts";
-import { percentile, table } from "./machine.ts";
+import { percentile, processorMs, table } from "./machine.ts";
 
 /** Outputs of the addresses with several. */
-const LISTS = [1, 100, 10_000] as const;
+export const LISTS = [1, 100, 10_000] as const;
 
 /** Changed outputs of the blocks. */
 const CHANGED = [2, 20, 200, 1_000] as const;
@@ -41,36 +41,32 @@ const ROUNDS = 30;
 /** The outputs of mainnet, for which figures are extrapolated. */
 const MAINNET = 15_000_000;
 
-/** Processor time of this process and of a database connection, in ms. */
-function processorMs(pid: number): number {
-  const { user, system } = process.cpuUsage();
-  const [ns] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");
-  return (user + system) / 1e3 + Number(ns) / 1e6;
-}
+export const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-const digest = (text: string) => createHash("sha256").update(text).digest("hex");
-
-function outputOf(n: number, address = `01${digest(`address ${n}`).slice(0, 56)}${digest(`stake ${n}`).slice(0, 56)}`) {
+export function outputOf(
+  n: number,
+  address = `01${digest(`address ${n}`).slice(0, 56)}${digest(`stake ${n}`).slice(0, 56)}`,
+) {
   const content = { address, value: { lovelace: 1_000_000n + BigInt(n), assets: new Map<string, bigint>() } };
   const ref: OutRef = { txHash: digest(`transaction ${n >> 1}`), index: n & 1 };
   return { ref, output: { ...content, raw: canonicalOutput(content) } } satisfies Utxo;
 }
 
-const listAddress = (size: number) => `70${digest(`list of ${size}`).slice(0, 56)}`;
+export const listAddress = (size: number): string => `70${digest(`list of ${size}`).slice(0, 56)}`;
 
 /** All outputs of a set. */
-function* outputsOf(size: number): Iterable<Utxo> {
+export function* outputsOf(size: number): Iterable<Utxo> {
   let n = 0;
   for (const list of LISTS) for (let i = 0; i < list && n < size; i++) yield outputOf(n++, listAddress(list));
   while (n < size) yield outputOf(n++);
 }
 
-/** Prints the tables for each number of outputs (`--size`, several). */
+/** Prints the tables for each number of outputs (`--size`, several; a million takes minutes). */
 export async function benchUtxoRoot(print: (line: string) => void = console.log): Promise<void> {
   await initHash();
   const { values } = parseArgs({ strict: false, options: { size: { type: "string", multiple: true } } });
   const given = Array.isArray(values.size) ? values.size.map(Number) : [];
-  const sizes = given.length > 0 ? given : [10_000, 100_000, 1_000_000];
+  const sizes = given.length > 0 ? given : [10_000, 100_000];
   const built: (string | number)[][] = [];
   const moved: (string | number)[][] = [];
   const proved: (string | number)[][] = [];
@@ -80,7 +76,7 @@ export async function benchUtxoRoot(print: (line: string) => void = console.log)
     const store = openStore(postgres.url, { max: 2 });
     try {
       await migrate(store, migrationsOf("runtime", "devnet"));
-      await fill(store, size);
+      await fill(store, outputsOf(size));
       const { cells, seconds, own, megabytes } = await build(store, size);
       built.push(cells);
       if (size === sizes.at(-1)) {
@@ -129,9 +125,10 @@ export async function benchUtxoRoot(print: (line: string) => void = console.log)
   ], proved);
 }
 
-async function fill({ sql }: Store, size: number): Promise<void> {
+/** Writes unspent outputs of the genesis. */
+export async function fill({ sql }: Store, outputs: Iterable<Utxo>): Promise<void> {
   let some: Utxo[] = [];
-  for (const utxo of outputsOf(size)) {
+  for (const utxo of outputs) {
     some.push(utxo);
     if (some.length < 5_000) continue;
     await insertUtxos(sql, some, -1);
@@ -141,12 +138,8 @@ async function fill({ sql }: Store, size: number): Promise<void> {
   await sql`analyze`;
 }
 
-async function build({ sql }: Store, size: number) {
-  let most = 0;
-  const before = process.memoryUsage().rss;
-  const watch = setInterval(() => most = Math.max(most, process.memoryUsage().rss - before), 50);
-  const began = performance.now();
-  const used = process.cpuUsage();
+/** Builds the tree over the unspent outputs. */
+export async function plant(sql: Store["sql"], size: number): Promise<void> {
   await completeTree({
     sql,
     write: (work) => sql.begin(work).then(() => {}),
@@ -156,6 +149,15 @@ async function build({ sql }: Store, size: number) {
     eachOutput: (each) => sql.begin((sql) => eachUtxo(sql, each)),
     log: silentLog,
   });
+}
+
+async function build({ sql }: Store, size: number) {
+  let most = 0;
+  const before = process.memoryUsage().rss;
+  const watch = setInterval(() => most = Math.max(most, process.memoryUsage().rss - before), 50);
+  const began = performance.now();
+  const used = process.cpuUsage();
+  await plant(sql, size);
   const seconds = (performance.now() - began) / 1_000;
   const { user, system } = process.cpuUsage(used);
   const own = (user + system) / 1e6;
