@@ -49,10 +49,10 @@ export async function benchProofs(print: (line: string) => void = console.log): 
     table(
       [
         "facts",
-        "proof, ms (median)",
+        "first proof, ms",
+        "later ones, ms (median)",
         "ms (p99)",
-        "loop held, ms (p99)",
-        "loop held, ms (most)",
+        "loop held, ms (median)",
         "answer, bytes",
         "verified, ms",
       ],
