@@ -66,7 +66,8 @@ export async function benchProofKinds(print: (line: string) => void = console.lo
     print(`Proofs at ${count(outputs)} outputs, ${count(facts)} facts and ${count(entries)} entries of the log\n`);
     const time = (column: readonly number[] | undefined, i: number) => show(column?.[i] ?? NaN);
     const made = cells.map((row, i) => [...row, time(columns[0], i)]);
-    table(["proof", "bytes", "gzip", "made, ms (p95)", "verified in Deno, ms"], made).forEach((line) => print(line));
+    const head = ["proof", "bytes", "gzip", "made, ms (p95)", "this process, ms", "verified in Deno, ms"];
+    table(head, made).forEach((line) => print(line));
     print(`\nVerification, ms: ${names.join(", ")}\n`);
     const rows = cases.map(({ name }, i) => [name, ...[...columns, first].map((column) => time(column, i))]);
     table(["proof", "Deno", "Node", "Chromium", "Chromium, first in a new page"], rows).forEach((line) => print(line));
@@ -87,25 +88,29 @@ async function proofs(world: ProofWorld, outputs: number) {
   const cells: (string | number)[][] = [];
   for (const { name, check, make, question } of await kindsOf(world, outputs)) {
     const times: number[] = [];
+    const processor: number[] = [];
     let text = "";
     let last = 0;
     for (let spent = 0; times.length < LEAST || (spent < MAKE_MS && times.length < MOST);) {
       const began = performance.now();
+      const used = process.cpuUsage();
       last = times.length;
       text = await make(last);
       times.push(performance.now() - began);
+      const { user, system } = process.cpuUsage(used);
+      processor.push((user + system) / 1e3);
       spent += times.at(-1) ?? 0;
     }
-    // the first one reads what later ones find in memory
-    const later = times.slice(1);
     const one = { name, check, text, question: question(last) };
     cases.push({ ...one, fast: true });
     const bytes = new TextEncoder().encode(text);
-    const made = `${show(percentile(later, 0.5))} (${show(percentile(later, 0.95))})`;
-    cells.push([name, count(bytes.length), count(gzipSync(bytes).length), made]);
+    // the first one reads what later ones find in memory
+    const later = (list: readonly number[], share: number) => show(percentile(list.slice(1), share));
+    const made = [`${later(times, 0.5)} (${later(times, 0.95)})`, later(processor, 0.5)];
+    cells.push([name, count(bytes.length), count(gzipSync(bytes).length), ...made]);
     if (check !== "facts") continue;
     cases.push({ ...one, name: `${name}, without \`initHash()\``, fast: false });
-    cells.push([`${name}, without \`initHash()\``, "", "", ""]);
+    cells.push([`${name}, without \`initHash()\``, "", "", "", ""]);
   }
   return { cases, cells };
 }
