@@ -1,7 +1,8 @@
 /**
  * The history of a key, verified without trust in the service: its value in each state of a token over a span, or that it had
  * none. That no state was left out rests on the log: entries of a token are numbered, so numbers without a gap under one
- * checkpoint that the caller's policy accepts are all states that the log has. The value in each of them is proven
+ * checkpoint that the caller's policy accepts are all states that the log has. A rollback is an entry of the token as well, and
+ * names the entries that do not count: so the entries have one reading. The value in each of them is proven
  * under the state's root. Runs in a browser, without a network.
  */
 import type { z } from "zod";
@@ -10,7 +11,7 @@ import { isObject, type Json } from "#src/base/json.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
 import { keyBytes } from "#src/client/factKey.ts";
 import { guarded, type Refuse, refused as refusal } from "#src/client/untrusted.ts";
-import { leafBytes, parseLeaf, type StateLeaf } from "#src/contract/logLeaf.ts";
+import { leafBytes, parseLeaf, type RollbackLeaf, type StateLeaf, type TokenLeaf } from "#src/contract/logLeaf.ts";
 import { bytesText } from "#src/contract/text.ts";
 import { digest } from "#src/forestry/hash.ts";
 import { readProofJson } from "#src/forestry/json.ts";
@@ -102,10 +103,11 @@ export interface VerifiedKeyHistory {
 /**
  * Why an answer proves nothing. `bad_policy`: the policy; `malformed`: the answer; `other_question`: it is about another token,
  * key, network or contract; `incomplete`: it has not all states of the span; `not_logged`: its entries are not in a log
- * that the policy accepts; `proof_fails`: a proof does not lead to its root.
+ * that the policy accepts; `withdrawn`: it shows entries that a rollback withdrew as states of the token, or the reverse;
+ * `proof_fails`: a proof does not lead to its root.
  */
 export type KeyHistoryRefusal = Failure<
-  "bad_policy" | "malformed" | "other_question" | "incomplete" | "not_logged" | "proof_fails"
+  "bad_policy" | "malformed" | "other_question" | "incomplete" | "not_logged" | "withdrawn" | "proof_fails"
 >;
 
 const refused: Refuse<KeyHistoryRefusal["code"]> = refusal;
@@ -186,10 +188,12 @@ export function absentDuring(
   return history.versions.every(({ first, last, included }) => !included || last.seq < from || first.seq > to);
 }
 
-/** An entry with the value of the key in its state; without one at the end of the token. */
-interface Entry {
+/** An entry with the value of the key in its state; without one at the end of the token and where it is withdrawn. */
+interface Entry<Leaf extends TokenLeaf = TokenLeaf> {
   readonly index: number;
-  readonly leaf: StateLeaf;
+  readonly leaf: Leaf;
+  /** Whether the answer says that a rollback withdrew it. */
+  readonly withdrawn?: boolean;
   /** Undefined: the key has none. */
   readonly value?: Uint8Array | undefined;
 }
@@ -223,13 +227,13 @@ function verified(pages: readonly unknown[], question: Question, policy: Policy)
     }
     for (const entry of mine) entries.push(entry);
   }
-  checkOrder(entries);
+  const states = statesOf(entries, from);
   const last = from + entries.length - 1;
   if (to !== undefined && last !== to) {
     throw refused("incomplete", `The answer ends with the token's entry ${last}, not with ${to}.`);
   }
   if (!accepted) throw refused("malformed", "The answer has no checkpoint.");
-  return resultOf(question, entries, accepted);
+  return resultOf(question, entries, states, accepted);
 }
 
 /** A page whose lists and texts are bounded; their members are checked where they are read. */
@@ -277,14 +281,18 @@ function entriesIn(page: Page, question: Question): Entry[] {
   let before: { readonly root: string; readonly place: number | null } | undefined;
   for (const [i, state] of page.states.entries()) {
     if (!isObject(state)) throw malformed("has a state that is none");
-    const { index, slot, ref, root, end, value: place } = state;
+    const { index, slot, ref, root, value: place } = state;
     const seq = page.from + i;
-    if (end !== undefined && end !== true) throw malformed("has an end that is none");
-    const kind = end === true ? "end" : seq === 0 ? "boot" : "update";
-    const leaf = leafIn({ v: 1, net, kind, policy: policyId, token: tokenId, seq, slot, ref, root });
     if (!isCount(index)) throw malformed("has a state without its index");
-    if (kind === "end") {
-      entries.push({ index, leaf });
+    const [end, boot, withdrawn] = [isMarked(state.end), isMarked(state.boot), isMarked(state.withdrawn)];
+    const leaf = leafIn({
+      ...{ v: 1, net, policy: policyId, token: tokenId, seq, slot },
+      ...(state.first === undefined
+        ? { kind: end ? "end" : seq === 0 || boot ? "boot" : "update", ref, root }
+        : { kind: "rollback", first: state.first }),
+    });
+    if (leaf.kind === "rollback" || end || withdrawn) {
+      entries.push({ index, leaf, withdrawn });
       continue;
     }
     if (place !== null && !(isCount(place) && place < values.length)) throw malformed("has a state without its value");
@@ -307,14 +315,19 @@ function entriesIn(page: Page, question: Question): Entry[] {
   return entries;
 }
 
+function isMarked(mark: Json | undefined): boolean {
+  if (mark !== undefined && mark !== true) throw malformed("has a mark of a state that is none");
+  return mark === true;
+}
+
 /** The entry of these members, as the log has it. */
-function leafIn(members: Readonly<Record<string, unknown>>): StateLeaf {
-  if (Object.values(members).some((one) => typeof one !== "string" && !isCount(one))) {
+function leafIn(members: Readonly<Record<string, unknown>>): TokenLeaf {
+  if (Object.values(members).some((one) => typeof one !== "string" && !isCount(one) && one !== -1)) {
     throw malformed("has a state that no log has");
   }
   // the one text of an entry is made of these members, and read again by all its rules
-  const leaf = parseLeaf(leafBytes(members as unknown as StateLeaf));
-  if (!leaf || leaf.kind === "rollback") throw malformed("has a state that no log has");
+  const leaf = parseLeaf(leafBytes(members as unknown as TokenLeaf));
+  if (leaf?.token === undefined) throw malformed("has a state that no log has");
   return leaf;
 }
 
@@ -342,33 +355,85 @@ function areLogged({ hashes }: Page, entries: readonly Entry[], { size, root }: 
   return verifyInclusions({ size, root, proof, entries: leaves });
 }
 
-/** The log has the entries of a token in their order, of ascending slots, and none after its end. */
-function checkOrder(entries: readonly Entry[]): void {
-  for (const [i, { index, leaf }] of entries.entries()) {
+/**
+ * The entries that count: those that no rollback withdrew. The log has the entries of a token in their order, those that count
+ * with ascending slots, and none after the token's end.
+ */
+function statesOf(entries: readonly Entry[], from: number): Entry<StateLeaf>[] {
+  const states: Entry<StateLeaf>[] = [];
+  for (const [i, entry] of entries.entries()) {
+    const { leaf } = entry;
     const before = entries[i - 1];
-    if (!before) continue;
-    if (before.leaf.kind === "end") throw refused("incomplete", "The answer has a state after the end of the token.");
-    if (index <= before.index || leaf.slot < before.leaf.slot) {
+    if (before && entry.index <= before.index) {
       throw refused("incomplete", `The token's entry ${leaf.seq} is not after the one before it.`);
     }
-    if (leaf.net !== before.leaf.net || leaf.policy !== before.leaf.policy) {
+    if (before && (leaf.net !== before.leaf.net || leaf.policy !== before.leaf.policy)) {
       throw refused("other_question", "The pages are of different networks or contracts.");
     }
-    if (leaf.kind === "end" && (leaf.ref !== before.leaf.ref || leaf.root !== before.leaf.root)) {
-      throw refused("incomplete", "The token's end spends another state than its last one.");
+    if (leaf.kind === "rollback") withdraw(states, leaf, from);
+    else {
+      checkNext(states.at(-1)?.leaf, leaf, from);
+      states.push({ ...entry, leaf });
     }
+  }
+  const counting = new Set(states.map(({ leaf }) => leaf.seq));
+  for (const { leaf: { kind, seq }, withdrawn } of entries) {
+    if (kind !== "rollback" && withdrawn && counting.has(seq)) {
+      throw refused(
+        "withdrawn",
+        `No entry of the token in the answer withdraws its entry ${seq}, which it calls withdrawn.`,
+      );
+    }
+    if (kind !== "rollback" && !withdrawn && !counting.has(seq)) {
+      throw refused(
+        "withdrawn",
+        `The token's entry ${seq} is no state of it: a later entry says that a rollback withdrew it.`,
+      );
+    }
+  }
+  return states;
+}
+
+/** Takes away what a rollback withdrew: the last entries, which are above its slot. */
+function withdraw(states: Entry<StateLeaf>[], { seq, first, slot }: RollbackLeaf, from: number): void {
+  const kept = states.findLastIndex(({ leaf }) => leaf.seq < first) + 1;
+  const [last, next] = [states[kept - 1], states[kept]];
+  // what it withdrew may be before the span
+  const isWhole = first < from || next?.leaf.seq === first;
+  if (!isWhole || (last && last.leaf.slot > slot) || (next && next.leaf.slot <= slot)) {
+    throw refused("incomplete", `The token's entry ${seq} says of a rollback what does not fit the entries before it.`);
+  }
+  states.length = kept;
+}
+
+/** The entry that counts after another one. */
+function checkNext(before: StateLeaf | undefined, { kind, seq, slot, ref, root }: StateLeaf, from: number): void {
+  if (before?.kind === "end") throw refused("incomplete", "The answer has a state after the end of the token.");
+  if (before && slot < before.slot) {
+    throw refused("incomplete", `The token's entry ${seq} is not after the one before it.`);
+  }
+  if (kind === "boot" ? before : !before && from === 0) {
+    throw refused(
+      "incomplete",
+      `Whether the token's entry ${seq} is its first state does not fit the entries before it.`,
+    );
+  }
+  if (kind === "end" && before && (ref !== before.ref || root !== before.root)) {
+    throw refused("incomplete", "The token's end spends another state than its last one.");
   }
 }
 
 function resultOf(
   { key, from = 0 }: Question,
   entries: readonly Entry[],
+  states: readonly Entry<StateLeaf>[],
   { checkpoint, witnesses }: AcceptedCheckpoint,
 ): VerifiedKeyHistory {
   const [first] = entries;
   if (!first) throw refused("malformed", "The answer has no states.");
-  const versions = versionsOf(entries);
-  const ending = entries.find(({ leaf }) => leaf.kind === "end");
+  const versions = versionsOf(states);
+  const ending = states.find(({ leaf }) => leaf.kind === "end");
+  const rollbacks = entries.flatMap(({ leaf }) => leaf.kind === "rollback" ? [leaf] : []);
   const found = {
     token: first.leaf.token,
     keyHex: toHex(key),
@@ -383,14 +448,14 @@ function resultOf(
     checkpoint,
     witnesses: witnesses.map(({ name, seconds }) => ({ name, seconds })),
   };
-  return { ...found, checked: checkedOf(found), notChecked: notCheckedOf(found) };
+  return { ...found, checked: checkedOf(found, rollbacks), notChecked: notCheckedOf(found) };
 }
 
-function placeOf({ leaf: { seq, slot, ref, root } }: Entry): LoggedState {
+function placeOf({ leaf: { seq, slot, ref, root } }: Entry<StateLeaf>): LoggedState {
   return { seq, slot, ref, root };
 }
 
-function versionsOf(entries: readonly Entry[]): KeyVersion[] {
+function versionsOf(entries: readonly Entry<StateLeaf>[]): KeyVersion[] {
   const versions: KeyVersion[] = [];
   for (const entry of entries) {
     if (entry.leaf.kind === "end") continue;
@@ -412,11 +477,19 @@ type Found = Omit<VerifiedKeyHistory, "checked" | "notChecked">;
 /** Versions that have a sentence of their own. */
 const MOST_SENTENCES = 100;
 
-function checkedOf({ token, key, network, policyId, from, to, versions, end, checkpoint, witnesses }: Found): string[] {
+function checkedOf(
+  { token, key, network, policyId, from, to, versions, end, checkpoint, witnesses }: Found,
+  rollbacks: readonly RollbackLeaf[],
+): string[] {
   const { origin, size } = checkpoint;
   const more = versions.length - MOST_SENTENCES;
   return [
     `The log ${origin} has the entries ${from} to ${to} of the token ${token} of the contract ${policyId} on the network ${network}: they are numbered without a gap, and all are in the tree of ${size} entries that the log signed.`,
+    ...rollbacks.slice(0, MOST_SENTENCES).map(({ seq, first, slot }) =>
+      `The token's entry ${seq} says that a rollback to slot ${slot} withdrew ${
+        first === seq - 1 ? `its entry ${first}` : `its entries ${first} to ${seq - 1}`
+      }: what is withdrawn does not count.`
+    ),
     ...versions.slice(0, MOST_SENTENCES).map(({ first, last, included, value }) => {
       const states = first.seq === last.seq
         ? `In the state ${first.seq} (slot ${first.slot})`
@@ -433,10 +506,9 @@ function checkedOf({ token, key, network, policyId, from, to, versions, end, che
   ];
 }
 
-function notCheckedOf({ witnesses, end, to }: Found): string[] {
+function notCheckedOf({ witnesses, to }: Found): string[] {
   return [
-    ...(end ? [] : [`What happened after the token's entry ${to}.`]),
-    "Whether another entry of the log says that a rollback took some of these states away, so that others have their numbers.",
+    `What happened after the token's entry ${to}; a rollback may have withdrawn it.`,
     "Values that no state had: those that a request set and a later one of the same update replaced.",
     witnesses.length === 0
       ? "Whether these are all states that the ledger has, and whether others are shown the same log: no witness of the policy signed, so that this rests on the log alone."

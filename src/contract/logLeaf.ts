@@ -16,7 +16,7 @@ export interface StateLeaf {
   /** Hash of the contract, by which the token is minted. */
   readonly policy: string;
   readonly token: string;
-  /** Number of this entry among those of the token, from 0: a span without gaps is its whole history. */
+  /** Number of this entry among those of the token, from 0, never used again: a span without gaps is its whole history. */
   readonly seq: number;
   /** Slot of the block that made the state or, of an `end`, that spent it. */
   readonly slot: number;
@@ -26,16 +26,37 @@ export interface StateLeaf {
   readonly root: string;
 }
 
-/** A rollback below what was logged: the entries from `first` on whose slot is above `slot` are not on the chain. */
+/** A rollback below what was logged: the token's entries from number `first` to the one before this are not on the chain. */
 export interface RollbackLeaf {
   readonly v: 1;
   readonly net: number;
   readonly kind: "rollback";
+  readonly policy: string;
+  readonly token: string;
+  /** Number of this entry among those of the token. */
+  readonly seq: number;
+  /** Number of the first entry that is withdrawn, below `seq`. */
+  readonly first: number;
+  /** Slot to which the chain was rolled back; −1: before the first block. */
+  readonly slot: number;
+}
+
+/**
+ * A rollback in a log of an earlier build: the entries of all tokens from index `first` on whose slot is above `slot` are not
+ * on the chain, and later ones have their numbers.
+ */
+export interface FormerRollbackLeaf {
+  readonly v: 1;
+  readonly net: number;
+  readonly kind: "rollback";
+  readonly token?: never;
   readonly first: number;
   readonly slot: number;
 }
 
-export type LogLeaf = StateLeaf | RollbackLeaf;
+/** An entry of a token. */
+export type TokenLeaf = StateLeaf | RollbackLeaf;
+export type LogLeaf = TokenLeaf | FormerRollbackLeaf;
 
 /** Most bytes of an entry. */
 const MOST = 1_024;
@@ -67,20 +88,24 @@ export function parseLeaf(bytes: Uint8Array): LogLeaf | undefined {
 function leafOf(json: Json): LogLeaf | undefined {
   if (!isObject(json) || json.v !== 1 || !isCount(json.net)) return undefined;
   const { v, net, kind, policy, token, seq, slot, ref, root, first } = json;
-  if (kind === "rollback") {
-    const isPoint = slot === -1 || isCount(slot);
-    return isCount(first) && isPoint && Object.keys(json).length === 5 ? { v, net, kind, first, slot } : undefined;
+  const members = Object.keys(json).length;
+  if (kind === "rollback" && isCount(first) && (slot === -1 || isCount(slot))) {
+    if (members === 5) return { v, net, kind, first, slot };
+    const isNamed = isId(policy, 28) && isTokenName(token) && isCount(seq) && first < seq && members === 8;
+    return isNamed ? { v, net, kind, policy, token, seq, first, slot } : undefined;
   }
   if (kind !== "boot" && kind !== "update" && kind !== "end") return undefined;
-  if (!isId(policy, 28) || !isId(root, 32) || !isId(token) || token.length > 64 || !isCount(seq) || !isCount(slot)) {
-    return undefined;
-  }
-  if (typeof ref !== "string" || !REF.test(ref) || Object.keys(json).length !== 9) return undefined;
+  if (!isId(policy, 28) || !isId(root, 32) || !isTokenName(token) || !isCount(seq) || !isCount(slot)) return undefined;
+  if (typeof ref !== "string" || !REF.test(ref) || members !== 9) return undefined;
   return { v, net, kind, policy, token, seq, slot, ref, root };
 }
 
 function isCount(value: Json | undefined): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isTokenName(value: Json | undefined): value is string {
+  return isId(value) && value.length <= 64;
 }
 
 function isId(value: Json | undefined, bytes?: number): value is string {

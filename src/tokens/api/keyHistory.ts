@@ -26,15 +26,11 @@ export const provedHistoryQuery = {
 /** Cursor of a proven history: the next entry, the last one, the size of the checkpoint of all pages. */
 export const historyPlace = z.object({ next: count, to: count, size: count });
 
-export const keyHistory = z.object({
-  format: z.literal("arbor.key-history/1"),
-  tokenId: hex,
-  path: hex.describe("blake2b-256 of the key: its path in the trie."),
-  net: count.describe("Magic of the network."),
-  policyId: hex,
-  from: count.describe("Number of the first of `states` among the entries of the token."),
-  states: z.array(z.object({
-    index: count.describe("Index of the entry in the log."),
+const index = count.describe("Index of the entry in the log.");
+
+const entry = z.union([
+  z.object({
+    index,
     slot: count,
     ref: z.string().describe(
       "The state output, `<transaction hash>#<output index>`; of the end the one that was spent.",
@@ -45,7 +41,33 @@ export const keyHistory = z.object({
       "Proof of that under the root: indices into `steps`, from the root to the key. Absent where root and value are those of the state before, and at the end of the token.",
     ),
     end: z.literal(true).optional().describe("Whether this entry is the end of the token."),
-  })).describe("Entries of the token without a gap. The text of an entry in the log follows from these members."),
+    boot: z.literal(true).optional().describe(
+      "Whether this is the first state of the token although its number is above 0: a rollback withdrew those before it.",
+    ),
+    withdrawn: z.literal(true).optional().describe(
+      "Whether a later entry of the token says that a rollback withdrew this one. Its value is not proven then.",
+    ),
+  }),
+  z.object({
+    index,
+    slot: z.int().min(-1).describe("Slot to which the chain was rolled back."),
+    first: count.describe(
+      "Number of the first entry that was withdrawn: all from it to this one are not on the chain.",
+    ),
+  }).describe("A rollback."),
+]);
+export type HistoryEntry = z.output<typeof entry>;
+
+export const keyHistory = z.object({
+  format: z.literal("arbor.key-history/1"),
+  tokenId: hex,
+  path: hex.describe("blake2b-256 of the key: its path in the trie."),
+  net: count.describe("Magic of the network."),
+  policyId: hex,
+  from: count.describe("Number of the first of `states` among the entries of the token."),
+  states: z.array(entry).describe(
+    "Entries of the token without a gap. The text of an entry in the log follows from these members.",
+  ),
   values: z.array(hex).describe("The different values of the key, in hexadecimal."),
   steps: z.array(proofStep).describe("The different steps of all proofs."),
   hashes: z.array(hex).describe(

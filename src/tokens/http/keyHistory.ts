@@ -8,14 +8,14 @@ import { atPoint } from "#src/chain/pending/spendable.ts";
 import { proofJson } from "#src/forestry/json.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { afterIn, linkNext } from "#src/http/paging.ts";
-import { historyPlace } from "#src/tokens/api/keyHistory.ts";
+import { type HistoryEntry, historyPlace } from "#src/tokens/api/keyHistory.ts";
 import type { FactKey } from "#src/tokens/http/factKey.ts";
 import { rolledBack } from "#src/tokens/http/factRoutes.ts";
 import { factsQuarantined, timeOf, tokenGone, type TokenService } from "#src/tokens/http/service.ts";
 import { refusal } from "#src/tokens/http/status.ts";
 import { readTokenPoint } from "#src/tokens/index/factPages.ts";
 import { readKeyEvidence } from "#src/tokens/index/keyHistory.ts";
-import { readInclusions, readSpan, type SpanEntry, type SpanQuery } from "#src/tokens/log/read.ts";
+import { isOnChain, readInclusions, readSpan, type SpanEntry, type SpanQuery } from "#src/tokens/log/read.ts";
 import type { Queries } from "#src/store/store.ts";
 
 /** Most bytes of the values of one page, about. */
@@ -49,21 +49,21 @@ export async function provedHistory(
     (sql) => readPage(sql, wanted, path, query.limit, place !== undefined),
   );
   const states = all.slice(0, evidence.changes.length);
+  const wantedFrom = span.before.length;
+  const cut = all[states.length]?.leaf.seq ?? Infinity;
   const proven = await builders.run("keyHistory", {
     path,
     facts: evidence.facts,
-    states: states.map(({ leaf: { root, seq } }, i) => ({
+    states: states.map(({ leaf: { root } }, i) => ({
       root,
       changes: evidence.changes[i] ?? [],
-      proven: seq === wanted.from || (seq > wanted.from && states[i - 1]?.leaf.root !== root),
+      proven: i === wantedFrom || (i > wantedFrom && states[i - 1]?.leaf.root !== root),
     })),
   }, until);
   if (!proven.ok) {
     throw proven.error.code === "facts_differ" ? factsQuarantined(proven.error.message) : refusal(proven.error);
   }
-  const entries = span.entries.filter(({ leaf: { kind, seq } }) =>
-    kind === "end" ? states.length === all.length : states.some(({ leaf }) => leaf.seq === seq)
-  );
+  const entries = span.entries.filter(({ leaf: { seq } }) => seq < cut);
   const page = pageOf(entries, proven.value.states, evidence.values);
   const [first] = entries;
   const lastSeq = wanted.from + page.states.length - 1;
@@ -97,7 +97,7 @@ async function readPage(sql: Queries, wanted: SpanQuery, path: Uint8Array, limit
     if (status === "unknown") throw tokenGone(wanted.token, status);
     throw new HttpFailure(404, "not_logged", "The log has not these states of the token (yet).");
   }
-  const all = [...span.before, ...span.entries].filter(({ leaf }) => leaf.kind !== "end");
+  const all = [...span.before, ...span.entries].filter(isOnChain).filter(({ leaf }) => leaf.kind !== "end");
   // where the span is the end alone, there is no state to prove
   const evidence = await readKeyEvidence(
     sql,
@@ -116,15 +116,23 @@ function pageOf(
 ) {
   const places = new Map<string, number>();
   const values: string[] = [];
-  const states = [];
+  const states: HistoryEntry[] = [];
   let [bytes, next] = [0, 0];
   let place: number | null = null;
   let root: string | undefined;
-  for (const { index, leaf } of entries) {
-    const { slot, ref } = leaf;
-    const line = { index, slot, ref, root: leaf.root };
-    if (leaf.kind === "end") {
-      states.push({ ...line, end: true as const });
+  for (const { index, leaf, withdrawn } of entries) {
+    if (leaf.kind === "rollback") {
+      states.push({ index, slot: leaf.slot, first: leaf.first });
+      continue;
+    }
+    const { kind, seq, slot, ref } = leaf;
+    const line: HistoryEntry = {
+      ...{ index, slot, ref, root: leaf.root },
+      ...(kind === "end" ? { end: true } : kind === "boot" && seq > 0 ? { boot: true } : {}),
+      ...(withdrawn ? { withdrawn } : {}),
+    };
+    if (kind === "end" || withdrawn) {
+      states.push(line);
       continue;
     }
     if (leaf.root === root) {

@@ -7,6 +7,7 @@
  * - The order is that of slots, in a block that of the tokens' names, and of one token that of its transactions. Another
  *   order in a block would need the position of each state, which rows of earlier releases lack.
  * - A rollback below the log's slot is noted in the rollback's own transaction (`noteRollback`).
+ * - Numbers of a token's entries ascend with the log and are never used again. What an earlier build withdrew has none.
  */
 import { compareBytes, utf8 } from "#src/base/bytes.ts";
 import { decode } from "#src/cardano/cbor.ts";
@@ -20,12 +21,12 @@ import { signCheckpoint } from "#src/tlog/checkpoint.ts";
 import { leafHash } from "#src/tlog/hash.ts";
 import type { NoteSigner } from "#src/tlog/note.ts";
 import { appendedTiles, TILE_WIDTH, type TilePlace } from "#src/tlog/tiles.ts";
-import { leafBytes, leafText, type LogLeaf, type StateLeaf } from "#src/contract/logLeaf.ts";
+import { leafBytes, leafText, type RollbackLeaf, type StateLeaf, type TokenLeaf } from "#src/contract/logLeaf.ts";
 import { scriptOf } from "#src/tokens/index/projection.ts";
 import { bytes, number, text } from "#src/tokens/index/rows.ts";
 import { readRoot, readTiles } from "#src/tokens/log/rows.ts";
 
-/** States in one transaction, about: a block is never divided. */
+/** States in one transaction, about: a block is never divided. Of a rollback, the tokens whose entries it withdraws. */
 const MOST = 64;
 /** Checkpoints that are kept. */
 const CHECKPOINTS = 256;
@@ -63,20 +64,29 @@ export async function appendFinal(
   const head = await onlyRow(sql<{ slot: bigint; size: bigint; undone_to: bigint | null }[]>`
     select slot, size, undone_to from log_head for update`);
   const size = Number(head.size);
-  const leaves: LogLeaf[] = [];
-  let slot = Number(head.slot);
-  if (head.undone_to !== null) {
-    slot = Math.min(slot, Number(head.undone_to));
-    const first = await withdrawAbove(sql, slot);
-    if (first !== undefined) leaves.push({ v: 1, net, kind: "rollback", first, slot });
-  }
-  const final = await readSlotBelow(sql, depth);
-  const until = final > slot ? await windowEnd(sql, slot, final) : slot;
-  if (until > slot) leaves.push(...await numbered(sql, await readLeaves(sql, slot, until, net)));
+  const slot = Number(head.slot);
+  const { leaves, ...next } = head.undone_to === null
+    ? await finalLeaves(sql, slot, await readSlotBelow(sql, depth), net)
+    : await withdrawnLeaves(sql, Math.min(slot, Number(head.undone_to)), net);
   await appendLeaves(sql, size, leaves);
-  await sql`update log_head set slot = ${until}, undone_to = null, size = ${size + leaves.length}`;
+  await sql`update log_head set slot = ${next.slot}, undone_to = ${next.undoneTo}, size = ${size + leaves.length}`;
   if (leaves.length > 0) await writeCheckpoint(sql, signer, size + leaves.length);
-  return { added: leaves.length, more: until < final };
+  return { added: leaves.length, more: next.more };
+}
+
+/** Entries to append, and where the log then is. */
+interface NextLeaves {
+  readonly leaves: readonly TokenLeaf[];
+  readonly slot: number;
+  readonly undoneTo: number | null;
+  readonly more: boolean;
+}
+
+async function finalLeaves(sql: Queries, slot: number, final: number, net: number): Promise<NextLeaves> {
+  if (final <= slot) return { leaves: [], slot, undoneTo: null, more: false };
+  const until = await windowEnd(sql, slot, final);
+  const leaves = await numbered(sql, await readLeaves(sql, slot, until, net));
+  return { leaves, slot: until, undoneTo: null, more: until < final };
 }
 
 /** Signs the log as it is where no checkpoint of this key and name is there. */
@@ -99,11 +109,23 @@ async function writeCheckpoint(sql: Queries, signer: NoteSigner, size: number): 
   await sql`insert into log_checkpoint (size, note) values (${size}, ${note})`;
 }
 
-/** Marks the entries above a slot as withdrawn; gives the index of the first. */
-async function withdrawAbove(sql: Queries, slot: number): Promise<number | undefined> {
-  const rows = await sql<{ n: bigint }[]>`
-    update log_entry set withdrawn = true where slot > ${slot} and not withdrawn and token is not null returning n`;
-  return rows.length === 0 ? undefined : rows.reduce((least, { n }) => Math.min(least, Number(n)), Infinity);
+/** Marks the entries above a slot as withdrawn, of some tokens at a time; each of these tokens gets an entry that says so. */
+async function withdrawnLeaves(sql: Queries, slot: number, net: number): Promise<NextLeaves> {
+  const rows = await sql<{ token: string; policy: string; first: bigint; seq: bigint }[]>`
+    with turn as (
+      select token from log_entry where slot > ${slot} and not withdrawn and undoes is null and seq is not null
+      group by token order by token collate "C" limit ${MOST}
+    ), gone as (
+      update log_entry set withdrawn = true
+      where slot > ${slot} and not withdrawn and undoes is null and token in (select token from turn)
+      returning token, seq, entry
+    )
+    select token, min(entry::json->>'policy') as policy, min(seq) as first, (select max(seq) + 1 from log_entry e where e.token = gone.token) as seq
+    from gone group by token order by token collate "C"`;
+  const leaves = rows.map(({ policy, token, first, seq }): RollbackLeaf => ({
+    ...{ v: 1, net, kind: "rollback", policy, token, seq: Number(seq), first: Number(first), slot },
+  }));
+  return { leaves, slot, undoneTo: rows.length < MOST ? null : slot, more: true };
 }
 
 /** The slot up to which about `MOST` states are. */
@@ -148,32 +170,35 @@ function compareRows(a: Row, b: Row): number {
 
 const compareText = (a: string, b: string) => compareBytes(utf8(a), utf8(b));
 
-/** Counts the entries of each token. */
+/** Numbers the entries of each token, after all that it ever had. The first one that is on the chain is its `boot`. */
 async function numbered(sql: Queries, leaves: readonly Unnumbered[]): Promise<StateLeaf[]> {
   const tokens = [...new Set(leaves.map(({ token }) => token))];
-  const rows = await sql<{ token: string; next: bigint }[]>`
-    select t.token, e.seq + 1 as next from unnest(${tokens}::text[]) t(token) cross join lateral (
-      select seq from log_entry where token = t.token and not withdrawn order by seq desc limit 1) e`;
-  const next = new Map(rows.map((row) => [row.token, Number(row.next)]));
+  const rows = await sql<{ token: string; seq: bigint; begun: boolean }[]>`
+    select t.token, e.seq + 1 as seq,
+      exists (select from log_entry o where o.token = t.token and not o.withdrawn and o.undoes is null) as begun
+    from unnest(${tokens}::text[]) t(token) cross join lateral (
+      select seq from log_entry where token = t.token and seq is not null order by seq desc limit 1) e`;
+  const next = new Map(rows.map(({ token, seq, begun }) => [token, { seq: Number(seq), begun }]));
   return leaves.map((leaf) => {
-    const seq = next.get(leaf.token) ?? 0;
-    next.set(leaf.token, seq + 1);
-    return { ...leaf, seq, kind: seq === 0 ? "boot" : leaf.kind };
+    const { seq, begun } = next.get(leaf.token) ?? { seq: 0, begun: false };
+    next.set(leaf.token, { seq: seq + 1, begun: true });
+    return { ...leaf, seq, kind: begun ? leaf.kind : "boot" };
   });
 }
 
-async function appendLeaves(sql: Queries, size: number, leaves: readonly LogLeaf[]): Promise<void> {
+async function appendLeaves(sql: Queries, size: number, leaves: readonly TokenLeaf[]): Promise<void> {
   if (leaves.length === 0) return;
   const rows = leaves.map((leaf, i) => ({
     n: size + i,
     entry: leafText(leaf),
-    token: leaf.kind === "rollback" ? null : leaf.token,
-    seq: leaf.kind === "rollback" ? null : leaf.seq,
+    token: leaf.token,
+    seq: leaf.seq,
     ref: leaf.kind === "rollback" || leaf.kind === "end" ? null : leaf.ref,
     slot: leaf.slot,
     withdrawn: false,
+    undoes: leaf.kind === "rollback" ? leaf.first : null,
   }));
-  await insertRows(sql, "log_entry", ["n", "entry", "token", "seq", "ref", "slot", "withdrawn"], rows);
+  await insertRows(sql, "log_entry", ["n", "entry", "token", "seq", "ref", "slot", "withdrawn", "undoes"], rows);
   const openTile = await readTiles(sql, openPlaces(size));
   const tiles = appendedTiles(size, leaves.map((leaf) => leafHash(leafBytes(leaf))), openTile);
   for (const { level, index, hashes } of tiles) {

@@ -1,12 +1,13 @@
 /** Reads of the log: checkpoints, bundles of entries, proofs. */
 import { utf8 } from "#src/base/bytes.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 import { parseCheckpoint } from "#src/tlog/checkpoint.ts";
 import { logProofText } from "#src/tlog/proofFile.ts";
 import { encodeEntries, hasTile, TILE_WIDTH, type TileFile } from "#src/tlog/tiles.ts";
 import { multiProof } from "#src/tlog/multiProof.ts";
 import { inclusionProof } from "#src/tlog/tree.ts";
-import { parseLeaf, type StateLeaf } from "#src/contract/logLeaf.ts";
+import { parseLeaf, type StateLeaf, type TokenLeaf } from "#src/contract/logLeaf.ts";
 import { readHashes, readSize, withHashes } from "#src/tokens/log/rows.ts";
 
 /** A checkpoint with the signatures of witnesses. */
@@ -58,13 +59,14 @@ export async function readProof(sql: Queries, index: number): Promise<string | u
 export async function readEntryIndex(sql: Queries, token: string, ref?: string): Promise<number | undefined> {
   const [row] = ref === undefined
     ? await sql<{ n: bigint }[]>`
-      select n from log_entry where token = ${token} and not withdrawn order by seq desc limit 1`
+      select n from log_entry where token = ${token} and not withdrawn and undoes is null and seq is not null
+      order by seq desc limit 1`
     : await sql<{ n: bigint }[]>`
       select n from log_entry where ref = ${ref} and token = ${token} and not withdrawn order by n desc limit 1`;
   return row && Number(row.n);
 }
 
-/** Entries of a token without a gap. */
+/** Entries of a token without a gap, those that a rollback withdrew among them. */
 export interface TokenSpan {
   /** By ascending number. */
   readonly entries: readonly SpanEntry[];
@@ -73,14 +75,16 @@ export interface TokenSpan {
   /** The checkpoint that has them all, and its size. */
   readonly checkpoint: string;
   readonly size: number;
-  /** Entries of the same block as the first one that are before it. */
+  /** States on the chain of the same block as the first one of the span that are before it. */
   readonly before: readonly SpanEntry[];
 }
 
 /** An entry of a token, with its index in the log. */
 export interface SpanEntry {
   readonly index: number;
-  readonly leaf: StateLeaf;
+  readonly leaf: TokenLeaf;
+  /** Whether a later entry of the token says that this one is not on the chain. */
+  readonly withdrawn: boolean;
 }
 
 /** Which entries of a token are wanted, by their numbers; `size` is that of the checkpoint, by default the best one. */
@@ -103,29 +107,48 @@ export async function readSpan(
   const [head] = await sql<{ undone: boolean }[]>`select undone_to is not null as undone from log_head`;
   if (head?.undone) return "undone";
   const [needed] = await sql<{ n: bigint }[]>`
-    select n from log_entry where token = ${token} and not withdrawn and seq = ${to ?? from}`;
+    select n from log_entry where token = ${token} and seq = ${to ?? from}`;
   if (!needed) return "not_logged";
   const covering = size === undefined ? sql`k.size > ${needed.n}` : sql`k.size = ${size} and k.size > ${needed.n}`;
   const [row] = await sql<CheckpointRow[]>`
     ${CHECKPOINTS(sql)} where ${covering} group by k.size, k.note order by signed desc, k.size desc limit 1`;
   if (!row) return "not_logged";
-  const [last] = await sql<{ seq: bigint }[]>`select seq from log_entry
-    where token = ${token} and not withdrawn and n < ${row.size} order by seq desc limit 1`;
-  const end = Math.min(to ?? Infinity, Number(last?.seq ?? -1));
+  // of entries that a later one withdraws, none counts in a span that has not that one too
+  const { last } = await onlyRow(sql<{ last: bigint }[]>`
+    select least(max(seq) filter (where n < ${row.size}), min(undoes) filter (where n >= ${row.size}) - 1) as last
+    from log_entry where token = ${token}`);
+  const end = Math.min(to ?? Infinity, Number(last));
+  const [later] = await sql`select from log_entry where token = ${token} and undoes <= ${end} and seq > ${end}`;
+  if (later) return "not_logged";
   const read = async (condition: ReturnType<typeof sql>, most: number) =>
-    (await sql<{ n: bigint; entry: string }[]>`select n, entry from log_entry
-      where token = ${token} and not withdrawn and ${condition} order by seq limit ${most}`).map(spanEntry);
+    (await sql<SpanRow[]>`select n, entry, withdrawn from log_entry
+      where token = ${token} and ${condition} order by seq limit ${most}`).map(spanEntry);
   const entries = await read(sql`seq between ${from} and ${end}`, limit);
-  const [first] = entries;
-  if (!first) return "not_logged";
-  const before = await read(sql`slot = ${first.leaf.slot} and seq < ${from}`, Number.MAX_SAFE_INTEGER);
+  if (entries.length === 0) return "not_logged";
+  const first = entries.find(isOnChain);
+  const before = first === undefined
+    ? []
+    : await read(sql`slot = ${first.leaf.slot} and seq < ${from} and not withdrawn and undoes is null`, MOST_BEFORE);
   return { entries, to: end, checkpoint: row.note + row.lines, size: Number(row.size), before };
 }
 
-function spanEntry({ n, entry }: { readonly n: bigint; readonly entry: string }): SpanEntry {
+const MOST_BEFORE = Number.MAX_SAFE_INTEGER;
+
+interface SpanRow {
+  readonly n: bigint;
+  readonly entry: string;
+  readonly withdrawn: boolean;
+}
+
+function spanEntry({ n, entry, withdrawn }: SpanRow): SpanEntry {
   const leaf = parseLeaf(utf8(entry));
-  if (!leaf || leaf.kind === "rollback") throw new Error(`the entry ${n} of the log is not that of a token`);
-  return { index: Number(n), leaf };
+  if (leaf?.token === undefined) throw new Error(`the entry ${n} of the log is not that of a token`);
+  return { index: Number(n), leaf, withdrawn };
+}
+
+/** Whether an entry is a state, or an end, that is on the chain. */
+export function isOnChain(entry: SpanEntry): entry is SpanEntry & { readonly leaf: StateLeaf } {
+  return !entry.withdrawn && entry.leaf.kind !== "rollback";
 }
 
 /** The hashes that lead from entries to the root of the first `size` entries. */

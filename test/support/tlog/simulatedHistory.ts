@@ -1,7 +1,7 @@
 /** A simulated log and token: changes of its facts, and the answers that an honest service gives of them. */
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import type { KeyHistoryPage } from "#src/client/keyHistory.ts";
-import { leafBytes, type StateLeaf } from "#src/contract/logLeaf.ts";
+import { leafBytes, type StateLeaf, type TokenLeaf } from "#src/contract/logLeaf.ts";
 import { digest } from "#src/forestry/hash.ts";
 import { proofJson } from "#src/forestry/json.ts";
 import { type Change, Forestry } from "#src/forestry/trie.ts";
@@ -14,13 +14,19 @@ import { keyHistory } from "#src/tokens/builds/keyHistory.ts";
 
 const POLICY_ID = "cd".repeat(28);
 
-/** A token's state: its value of each key. */
-interface SimulatedState {
+/** An entry of a token; of a state with its facts, and its changes since the state before. */
+interface SimulatedEntry {
   readonly index: number;
-  readonly leaf: StateLeaf;
+  readonly leaf: TokenLeaf;
   readonly changes: readonly Change[];
   readonly facts: ReadonlyMap<string, string>;
+  withdrawn: boolean;
 }
+
+type SimulatedState = SimulatedEntry & { readonly leaf: StateLeaf };
+
+const isOnChain = (entry: SimulatedEntry): entry is SimulatedState =>
+  !entry.withdrawn && entry.leaf.kind !== "rollback";
 
 /** Hashes of complete subtrees, kept. */
 function subtrees(leaves: readonly Uint8Array[]): SubtreeHash {
@@ -39,8 +45,8 @@ function subtrees(leaves: readonly Uint8Array[]): SubtreeHash {
 export class SimulatedLog {
   readonly signer;
   readonly policy: string;
-  readonly entries: StateLeaf[] = [];
-  readonly #tokens = new Map<string, SimulatedState[]>();
+  readonly entries: TokenLeaf[] = [];
+  readonly #tokens = new Map<string, SimulatedEntry[]>();
 
   constructor(seed = 7) {
     this.signer = noteSigner("log.example/simulated", LOG_KEY, new Uint8Array(32).fill(seed));
@@ -49,8 +55,9 @@ export class SimulatedLog {
 
   /** Adds a state of a token that makes some changes; without any it keeps its root. */
   add(token: string, changed: ReadonlyMap<string, string | undefined>): void {
-    const states = this.#tokens.get(token) ?? [];
-    const facts = new Map(states.at(-1)?.facts);
+    const entries = this.#tokens.get(token) ?? [];
+    const state = entries.findLast(isOnChain);
+    const facts = new Map(state?.facts);
     const changes: Change[] = [];
     for (const [key, value] of changed) {
       const old = facts.get(key);
@@ -67,35 +74,55 @@ export class SimulatedLog {
     );
     const index = this.entries.length;
     const leaf: StateLeaf = {
-      ...{ v: 1, net: 42, kind: states.length === 0 ? "boot" : "update", policy: POLICY_ID, token },
-      seq: states.length,
+      ...{ v: 1, net: 42, kind: state ? "update" : "boot", policy: POLICY_ID, token },
+      seq: entries.length,
       slot: 10 * index,
-      ref: `${toHex(digest(utf8(`${token} ${states.length}`)))}#0`,
+      ref: `${toHex(digest(utf8(`${token} ${entries.length}`)))}#0`,
       root: toHex(trie.root),
     };
     this.entries.push(leaf);
-    this.#tokens.set(token, [...states, { index, leaf, changes, facts }]);
+    this.#tokens.set(token, [...entries, { index, leaf, changes, facts, withdrawn: false }]);
   }
 
-  /** Values of a key in the states of a token, from the model. */
+  /** Withdraws the newest states of a token, at least one. */
+  rollback(token: string, count: number): void {
+    const entries = this.#tokens.get(token)!;
+    const states = this.states(token);
+    const gone = states.slice(-count);
+    for (const state of gone) state.withdrawn = true;
+    const leaf: TokenLeaf = {
+      ...{ v: 1, net: 42, kind: "rollback", policy: POLICY_ID, token, seq: entries.length },
+      first: gone[0]!.leaf.seq,
+      slot: states.at(-count - 1)?.leaf.slot ?? -1,
+    };
+    entries.push({ index: this.entries.length, leaf, changes: [], facts: new Map(), withdrawn: false });
+    this.entries.push(leaf);
+  }
+
+  /** States of a token that are on the chain. */
+  states(token: string): readonly SimulatedState[] {
+    return this.#tokens.get(token)!.filter(isOnChain);
+  }
+
+  /** Values of a key in the states of a token that are on the chain, from the model. */
   values(token: string, key: string): (string | undefined)[] {
-    return this.#tokens.get(token)!.map(({ facts }) => facts.get(key));
+    return this.states(token).map(({ facts }) => facts.get(key));
   }
 
   /** The answer of an honest service. */
   async page(token: string, key: string, from: number, to: number): Promise<KeyHistoryPage> {
-    const states = this.#tokens.get(token)!;
-    const span = states.slice(from, to + 1);
+    const span = this.#tokens.get(token)!.slice(from, to + 1);
+    const states = span.filter(isOnChain);
     const path = digest(utf8(key));
-    const before = states[from - 1]?.facts ?? new Map<string, string>();
+    const before = this.states(token).findLast(({ leaf }) => leaf.seq < from)?.facts ?? new Map<string, string>();
     const leaves = [...before].flatMap(([name, value]) => [...digest(utf8(name)), ...digest(utf8(value))]);
     const proven = await keyHistory({
       path,
       facts: { leaves: Uint8Array.from(leaves) },
-      states: span.map(({ leaf, changes }) => ({ root: leaf.root, changes, proven: true })),
+      states: states.map(({ leaf, changes }) => ({ root: leaf.root, changes, proven: true })),
     });
     if (!proven.ok) throw new Error(proven.error.message);
-    const values = [...new Set(span.flatMap(({ facts }) => facts.get(key) ?? []))];
+    const values = [...new Set(states.flatMap(({ facts }) => facts.get(key) ?? []))];
     const size = this.entries.length;
     const hashOf = subtrees(this.entries.map((leaf) => leafHash(leafBytes(leaf))));
     return {
@@ -105,13 +132,17 @@ export class SimulatedLog {
       net: 42,
       policyId: POLICY_ID,
       from,
-      states: span.map(({ index, leaf: { slot, ref, root }, facts }, i) => {
-        const value = facts.get(key);
-        return {
-          ...{ index, slot, ref, root },
-          value: value === undefined ? null : values.indexOf(value),
-          steps: [...proven.value.states[i]!.steps],
+      states: span.map((entry) => {
+        const { index, leaf, facts, withdrawn } = entry;
+        if (leaf.kind === "rollback") return { index, slot: leaf.slot, first: leaf.first };
+        const line = {
+          ...{ index, slot: leaf.slot, ref: leaf.ref, root: leaf.root },
+          ...(leaf.kind === "boot" && leaf.seq > 0 ? { boot: true as const } : {}),
         };
+        if (withdrawn) return { ...line, withdrawn };
+        const value = facts.get(key);
+        const steps = proven.value.states[states.findIndex((state) => state === entry)]!.steps;
+        return { ...line, value: value === undefined ? null : values.indexOf(value), steps: [...steps] };
       }),
       values: values.map((value) => toHex(utf8(value))),
       steps: proofJson(proven.value.steps),

@@ -76,7 +76,7 @@ describe("the proven history of a key", () => {
         /^In all states from 3 \(slot \d+\) to 4 \(slot \d+\) the value under the key "planet" is "Terra"/,
       ),
     );
-    expect(value.notChecked).toContain("What happened after the token's entry 7.");
+    expect(value.notChecked).toContain("What happened after the token's entry 7; a rollback may have withdrawn it.");
     expect([absentDuring(value, 0, 1), absentDuring(value, 5, 6), absentDuring(value, 1, 2), absentDuring(value, 5, 8)])
       .toEqual([true, true, false, undefined]);
   });
@@ -219,17 +219,21 @@ describe("the proven history of a key", () => {
       await people.block();
       const entries = await reader.entries();
       return entries.filter((leaf) => leaf.kind === "rollback").length === 1 &&
-        entries.some((leaf) => leaf.kind === "update" && leaf.token === token && leaf.seq === 7 && leaf.slot > slot);
+        entries.some((leaf) => leaf.kind === "update" && leaf.token === token && leaf.seq === 9 && leaf.slot > slot);
     });
     await people.end(token);
     await people.block(DEPTH);
     await until("the end", async () => (await reader.entries()).some(({ kind }) => kind === "end"));
     const pages = await reads.provedHistory(token, "planet");
-    expect(spans(pages, "planet")).toEqual(LIFE);
+    expect(spans(pages, "planet")).toEqual([...LIFE.slice(0, -1), [9, 9, "Earth"]]);
     const found = verify(pages, "planet");
-    expect(found).toMatchObject({ ok: true, value: { to: 8, end: { seq: 8 } } });
+    expect(found).toMatchObject({ ok: true, value: { to: 10, end: { seq: 10 } } });
     expect(verifiedLast(pages).slot).toBeGreaterThan(slot);
-    expect(spans(await reads.provedHistory(token, "planet", { from: 8 }), "planet", { from: 8 })).toEqual([]);
+    expect(spans(await reads.provedHistory(token, "planet", { from: 10 }), "planet", { from: 10 })).toEqual([]);
+    // a span may begin with what was withdrawn, and not end with it
+    expect(spans(await reads.provedHistory(token, "planet", { from: 7 }), "planet", { from: 7 }))
+      .toEqual([[9, 9, "Earth"]]);
+    expect((await http(arbor.tokens, "GET", url("planet", "&to=7"))).status).toBe(404);
   });
 
   function verifiedLast(pages: unknown) {

@@ -20,6 +20,17 @@ const leaf: fc.Arbitrary<LogLeaf> = fc.oneof(
     v: fc.constant(1 as const),
     net: fc.nat(),
     kind: fc.constant("rollback" as const),
+    policy: hex(28),
+    token: hex(32),
+    seq: fc.integer({ min: 10, max: 20 }),
+    first: fc.nat(9),
+    slot: fc.integer({ min: -1 }),
+  }),
+  // of an earlier build
+  fc.record({
+    v: fc.constant(1 as const),
+    net: fc.nat(),
+    kind: fc.constant("rollback" as const),
     first: fc.nat(),
     slot: fc.integer({ min: -1 }),
   }),
