@@ -26,7 +26,10 @@ import { scriptOf } from "#src/tokens/index/projection.ts";
 import { bytes, number, text } from "#src/tokens/index/rows.ts";
 import { readRoot, readTiles } from "#src/tokens/log/rows.ts";
 
-/** States in one transaction, about: a block is never divided. Of a rollback, the tokens whose entries it withdraws. */
+/**
+ * Entries in one transaction, which holds the index's cursor: a block with more is divided. Of a rollback, about as many are
+ * withdrawn in one transaction; all of a token together.
+ */
 const MOST = 64;
 /** Checkpoints that are kept. */
 const CHECKPOINTS = 256;
@@ -52,7 +55,8 @@ export async function hasFinal(sql: Queries, depth: number): Promise<boolean> {
 
 /** Notes in the transaction of a rollback to a slot that the log may have entries above it. */
 export async function noteRollback(sql: Queries, slot: number): Promise<void> {
-  await sql`update log_head set undone_to = least(undone_to, ${slot}) where slot > ${slot}`;
+  await sql`update log_head set undone_to = least(undone_to, ${slot}) where slot > ${slot}
+    or exists (select from log_entry where slot > ${slot} and not withdrawn and undoes is null)`;
 }
 
 /** Appends some of what is final and signs a checkpoint; gives how many entries came and whether there may be more. */
@@ -82,11 +86,17 @@ interface NextLeaves {
   readonly more: boolean;
 }
 
+/** The next entries. Those of a block that was divided are above the log's slot until all are there. */
 async function finalLeaves(sql: Queries, slot: number, final: number, net: number): Promise<NextLeaves> {
   if (final <= slot) return { leaves: [], slot, undoneTo: null, more: false };
   const until = await windowEnd(sql, slot, final);
-  const leaves = await numbered(sql, await readLeaves(sql, slot, until, net));
-  return { leaves, slot: until, undoneTo: null, more: until < final };
+  const { done } = await onlyRow(sql<{ done: number }[]>`
+    select count(*)::int as done from log_entry where slot > ${slot} and not withdrawn and undoes is null`);
+  const all = await readLeaves(sql, slot, until, net);
+  const leaves = await numbered(sql, all.slice(done, done + MOST));
+  const next = all[done + MOST];
+  if (!next) return { leaves, slot: until, undoneTo: null, more: until < final };
+  return { leaves, slot: next.slot - 1, undoneTo: null, more: true };
 }
 
 /** Signs the log as it is where no checkpoint of this key and name is there. */
@@ -113,8 +123,10 @@ async function writeCheckpoint(sql: Queries, signer: NoteSigner, size: number): 
 async function withdrawnLeaves(sql: Queries, slot: number, net: number): Promise<NextLeaves> {
   const rows = await sql<{ token: string; policy: string; first: bigint; seq: bigint }[]>`
     with turn as (
-      select token from log_entry where slot > ${slot} and not withdrawn and undoes is null and seq is not null
-      group by token order by token collate "C" limit ${MOST}
+      select token from (
+        select token, sum(count(*)) over (order by token collate "C") - count(*) as before from log_entry
+        where slot > ${slot} and not withdrawn and undoes is null and seq is not null group by token) t
+      where before < ${MOST}
     ), gone as (
       update log_entry set withdrawn = true
       where slot > ${slot} and not withdrawn and undoes is null and token in (select token from turn)
@@ -125,15 +137,17 @@ async function withdrawnLeaves(sql: Queries, slot: number, net: number): Promise
   const leaves = rows.map(({ policy, token, first, seq }): RollbackLeaf => ({
     ...{ v: 1, net, kind: "rollback", policy, token, seq: Number(seq), first: Number(first), slot },
   }));
-  return { leaves, slot, undoneTo: rows.length < MOST ? null : slot, more: true };
+  return { leaves, slot, undoneTo: rows.length === 0 ? null : slot, more: true };
 }
 
-/** The slot up to which about `MOST` states are. */
+/** The slot up to which there are at least `MOST` states that begin or end, if there are. */
 async function windowEnd(sql: Queries, after: number, final: number): Promise<number> {
-  const [row] = await sql<{ slot: bigint }[]>`
-    select from_slot as slot from token_state where from_slot > ${after} and from_slot <= ${final}
-    order by from_slot offset ${MOST} limit 1`;
-  return row ? Number(row.slot) : final;
+  const { slot } = await onlyRow(sql<{ slot: bigint | null }[]>`select least(
+    (select from_slot from token_state where from_slot > ${after} and from_slot <= ${final}
+      order by from_slot offset ${MOST - 1} limit 1),
+    (select to_slot from token_state where to_slot > ${after} and to_slot <= ${final}
+      order by to_slot offset ${MOST - 1} limit 1)) as slot`);
+  return slot === null ? final : Number(slot);
 }
 
 type Unnumbered = Omit<StateLeaf, "seq">;
