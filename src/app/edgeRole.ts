@@ -28,7 +28,7 @@ import { createEventLog } from "#src/runtime/events/eventLog.ts";
 import { startWebhooks } from "#src/runtime/webhooks/deliverer.ts";
 import { CLIENT, PAGES } from "#src/app/pages.ts";
 import { isDevnet } from "#src/app/network.ts";
-import { tokenLogOf } from "#src/app/tokenLog.ts";
+import { tokenLogOf, tokenLogReads } from "#src/app/tokenLog.ts";
 import { partitionsCheck } from "#src/http/checks.ts";
 import { TOKENS_OFF, tokensServed } from "#src/app/mainnet.ts";
 import { type AppContext, listen, tokenBuildOptions, urlOf, WAKE_FOLLOWER } from "#src/app/context.ts";
@@ -124,9 +124,10 @@ function utxoRootOf({ options, store }: AppContext): UtxoRootReads | undefined {
 function operatorService(context: AppContext, { ask: { ask }, events, health }: EdgeServices) {
   const { options, store, bus, kinds, log } = context;
   const index = indexLookups(store);
+  const tokenLog = tokenLogReads(context);
   const parts: OperatorPart[] = [
     health,
-    metricsRoutes({ store, log, index }),
+    metricsRoutes({ store, log, index, tokenLog }),
     operatorApi({
       store,
       bus,
@@ -135,6 +136,7 @@ function operatorService(context: AppContext, { ask: { ask }, events, health }: 
       aliveMs: options.leaseMs,
       log,
       index,
+      tokenLog,
       attention: {
         quarantined: () => readQuarantined(store.sql),
         failingChecks: failingChecks(context.health),

@@ -9,6 +9,7 @@ import { indexLookups } from "#src/operators/http/lookups.ts";
 import { metricsRoutes } from "#src/operators/http/metrics.ts";
 import { watchedApp } from "#src/http/service.ts";
 import { type AppContext, listen, urlOf } from "#src/app/context.ts";
+import { tokenLogReads } from "#src/app/tokenLog.ts";
 import { MONITORING_SERVICES } from "#src/app/monitoringOptions.ts";
 
 /** Starts what the environment switches on. A port that is none is said in a warning, and disables its service. */
@@ -23,8 +24,9 @@ export async function startMonitoring(context: AppContext): Promise<void> {
       continue;
     }
     const app = watchedApp(log, [...options.hosts, place.host]);
-    if (name === "prometheus") metricsRoutes({ store, log, index: indexLookups(store) })(app);
-    else ekgRoutes(app);
+    if (name === "prometheus") {
+      metricsRoutes({ store, log, index: indexLookups(store), tokenLog: tokenLogReads(context) })(app);
+    } else ekgRoutes(app);
     const use = { service: `${title} metrics`, host: place.host, port, option: `${variable}_PORT` };
     listening.push({ name: title, at: urlOf(await listen(context, app, use)) + path });
   }

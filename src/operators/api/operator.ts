@@ -272,6 +272,24 @@ export const lags = z.object({
   ),
 }).meta({ id: "Lags", description: "Backlogs. Counts are capped at 100000." });
 
+/** The log of tokens. */
+export const tokenLog = z.object({
+  log: z.object({
+    origin: z.string().describe("Name of the log."),
+    vkey: z.string(),
+    size: z.int().describe("Number of entries."),
+    checkpointMs: ms.nullable().describe("Age of the newest checkpoint in milliseconds; null before the first."),
+    unlogged: z.int().describe("States of tokens that are final and not in the log yet, capped at 100000."),
+    witnesses: z.array(z.object({
+      url: z.string(),
+      size: z.int().describe("Entries of the last checkpoint that it signed."),
+      signedAt: time.nullable(),
+      refusedAt: time.nullable().describe("The last request without a signature."),
+      refusal: z.string().nullable().describe("Why there was none."),
+    })),
+  }).nullable().describe("Null where the instance has no log."),
+}).meta({ id: "TokenLog" });
+
 /** Limits of effects. */
 export const limitsQuery = { kind: kind.optional(), limit };
 export const limits = z.object({

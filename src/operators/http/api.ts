@@ -8,6 +8,7 @@ import { deadLetterEndpoints } from "#src/operators/http/deadLetters.ts";
 import type { Lookups } from "#src/operators/http/lookups.ts";
 import { searchEndpoint } from "#src/operators/http/search.ts";
 import { placeEndpoints } from "#src/operators/http/places.ts";
+import { tokenLogEndpoint, type TokenLogReads } from "#src/operators/http/tokenLog.ts";
 import type { Log } from "#src/base/log.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -26,13 +27,15 @@ export interface OperatorApiOptions {
   readonly log: Log;
   /** The index of the chain; without it history has no blocks, search finds ids only, and lags have no `follower`. */
   readonly index?: Lookups | undefined;
+  /** The log of tokens, if there is one. */
+  readonly tokenLog?: TokenLogReads | undefined;
   /** What needs attention and only the process knows. */
   readonly attention?: AttentionSources;
 }
 
 /** Actors, workers, dead letters and the rest, for `operatorApp`. */
 export function operatorApi(
-  { store, bus, ask, kinds, aliveMs, log, index, attention = {} }: OperatorApiOptions,
+  { store, bus, ask, kinds, aliveMs, log, index, tokenLog, attention = {} }: OperatorApiOptions,
 ): OperatorPart {
   return (app) => {
     const known = new Map(kinds.map((kind) => [kind.kind, kind]));
@@ -44,6 +47,7 @@ export function operatorApi(
     actorControlEndpoints(app, { store, kinds: known, control });
     searchEndpoint(app, { store, index });
     deadLetterEndpoints(app, letters, kinds);
+    tokenLogEndpoint(app, tokenLog);
     activityEndpoints(app, store);
     attentionEndpoint(app, { store, places, letters, paused, sources: attention });
   };

@@ -12,6 +12,8 @@ import type { IndexPosition, Lookups } from "#src/operators/http/lookups.ts";
 import { memo } from "#src/http/memo.ts";
 import { endpoint } from "#src/http/route.ts";
 import { readBacklog, readProblemCounts } from "#src/runtime/operations/counts.ts";
+import type { TokenLogReads } from "#src/operators/http/tokenLog.ts";
+import type { LogCounts } from "#src/tokens/log/status.ts";
 import type { Store } from "#src/store/store.ts";
 
 const gauge = (name: string, help: string): Gauge => metrics.gauge(name, `${help} Counted in the whole database.`).of();
@@ -33,6 +35,9 @@ const rows = {
   unserved: gauge("arbor_partitions_unserved", "Partitions without a worker."),
   slot: gauge("arbor_follower_slot", "Slot of the last indexed block."),
   lagSlots: gauge("arbor_follower_lag_slots", "Slots between the last indexed block and the network's tip."),
+  logEntries: gauge("arbor_log_entries", "Entries of the log of tokens."),
+  logAge: gauge("arbor_log_checkpoint_seconds", "Age of the newest checkpoint of the log of tokens, in seconds."),
+  logBehind: gauge("arbor_log_unlogged", "States of tokens that are final and not in the log yet."),
   lagBlocks: gauge("arbor_follower_lag_blocks", "Blocks between the last indexed block and the network's tip."),
 };
 const reachable = gauge("arbor_database_reachable", "Whether the database could be queried: 1 or 0.");
@@ -45,9 +50,10 @@ type Rows = readonly [
   Awaited<ReturnType<typeof readBacklog>>,
   Awaited<ReturnType<typeof readProblemCounts>>,
   IndexPosition | undefined,
+  LogCounts | undefined,
 ];
 
-function setRows([backlog, troubles, index]: Rows): void {
+function setRows([backlog, troubles, index, tokenLog]: Rows): void {
   const { outbox, inputs, effects, reminders } = backlog;
   rows.unpublished.set(outbox.unpublished);
   rows.unpublishedAge.set((outbox.oldestMs ?? 0) / 1_000);
@@ -64,6 +70,9 @@ function setRows([backlog, troubles, index]: Rows): void {
   rows.slot.set(index?.slot ?? NaN);
   rows.lagSlots.set(index ? Math.max(0, index.tipSlot - index.slot) : NaN);
   rows.lagBlocks.set(index ? Math.max(0, index.tipHeight - index.height) : NaN);
+  rows.logEntries.set(tokenLog?.size ?? NaN);
+  rows.logAge.set((tokenLog?.checkpointMs ?? NaN) / 1_000);
+  rows.logBehind.set(tokenLog?.unlogged ?? NaN);
 }
 
 interface MetricsOptions {
@@ -71,16 +80,19 @@ interface MetricsOptions {
   readonly log: Log;
   /** The index of the chain; without it its metrics are `NaN`. */
   readonly index?: Pick<Lookups, "position">;
+  /** The log of tokens; without it its metrics are `NaN`. */
+  readonly tokenLog?: Pick<TokenLogReads, "counts">;
 }
 
 /**
  * Adds the endpoint. Where the rows cannot be read in time, the metrics of the database are `NaN`; those of the process
  * are there.
  */
-export function metricsRoutes({ store, log, index }: MetricsOptions): OperatorPart {
+export function metricsRoutes({ store, log, index, tokenLog }: MetricsOptions): OperatorPart {
   const rowsOf = memo(
     FRESH_MS,
-    (): Promise<Rows> => Promise.all([readBacklog(store), readProblemCounts(store), index?.position()]),
+    (): Promise<Rows> =>
+      Promise.all([readBacklog(store), readProblemCounts(store), index?.position(), tokenLog?.counts()]),
     10,
   );
   const read = async () => {

@@ -10,6 +10,7 @@ import { Feed, useFeed } from "./feed.tsx";
 import { placeOf } from "./kinds.ts";
 import { useAtMostEvery, useTransitions } from "./live.ts";
 import { get } from "./service.ts";
+import { LogPanel } from "./logPanel.tsx";
 import { Settled } from "./shared.tsx";
 import type { Activity, Attention, KindCounts, Lags, Overview, RecentTransitions } from "./types.ts";
 
@@ -60,6 +61,7 @@ export function OverviewView() {
           <Panel title="Work that waits">
             <Loaded data={overview} rows={5}>{({ lags }) => <Waiting lags={lags} />}</Loaded>
           </Panel>
+          <LogPanel />
         </div>
         <Feed feed={feed} data={recent} />
       </div>

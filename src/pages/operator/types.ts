@@ -12,6 +12,7 @@ export type RecentTransitions = z.output<typeof api.recentTransitions>;
 export type Attention = z.output<typeof api.attention>;
 export type AttentionItem = z.output<typeof api.attentionItem>;
 export type Lags = z.output<typeof api.lags>;
+export type TokenLog = z.output<typeof api.tokenLog>;
 export type ActorLine = z.output<typeof api.actorLine>;
 export type Actors = z.output<typeof api.actors>;
 export type Actor = z.output<typeof api.actor>;

@@ -8,6 +8,7 @@ import { CONFLICT_TYPE } from "#src/tlog/witness.ts";
 import { addCheckpointBody, noteText, originHash, witnessInfo } from "#src/tokens/api/log.ts";
 import type { TokenService } from "#src/tokens/http/service.ts";
 import { witnessSigner } from "#src/tokens/log/keys.ts";
+import { witnessAnswers } from "#src/tokens/log/metrics.ts";
 import { readWitnessed, witness, type WitnessAnswer } from "#src/tokens/log/witness.ts";
 
 /** Seconds after which a log may try again where this instance is behind. */
@@ -51,6 +52,7 @@ export function witnessRoutes(
     },
   }, async ({ body, context }) => {
     const answer = await witness(store, await signer(), service.tokenLog, fromUtf8(body) ?? "");
+    witnessAnswers.of(answer.type === "refuse" ? `status_${answer.status}` : answer.type).inc();
     switch (answer.type) {
       case "signed":
         return context.text(answer.line);

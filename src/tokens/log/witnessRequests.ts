@@ -3,7 +3,7 @@
  * refuses delays no other one and not the log, and is requested again after a while, with the checkpoint that is the newest
  * then.
  */
-import { fromUtf8 } from "#src/base/bytes.ts";
+import { fromUtf8, utf8 } from "#src/base/bytes.ts";
 import { sleep } from "#src/base/clock.ts";
 import { isObject, readJson } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
@@ -23,6 +23,7 @@ import {
 } from "#src/tlog/note.ts";
 import { consistencyProof } from "#src/tlog/tree.ts";
 import { addCheckpointText } from "#src/tlog/witness.ts";
+import { cosignatures, refusals } from "#src/tokens/log/metrics.ts";
 import { withHashes } from "#src/tokens/log/rows.ts";
 import type { WitnessAddress } from "#src/tokens/log/settings.ts";
 
@@ -38,6 +39,8 @@ export interface WitnessRequestOptions {
 
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
+/** Longest text of a witness that is kept, in UTF-16 units. */
+const MOST_SAID = 200;
 
 export class WitnessRequests {
   #wakes = new Set<() => void>();
@@ -66,6 +69,8 @@ export class WitnessRequests {
         failures = 0;
         if (!signal.aborted) await woken;
       } else if (!signal.aborted) {
+        refusals.of(url, answer.error.code).inc();
+        await this.#note(url, answer.error.message);
         if (failures === 0) log.warn("a witness has not signed", { url, reason: answer.error.message });
         await sleep(Math.min(LONGEST_RETRY_MS, retryMs * 2 ** Math.min(failures++, 20)), signal);
       }
@@ -94,9 +99,9 @@ export class WitnessRequests {
       const text = fromUtf8(bytes) ?? "";
       if (status === 200) return await this.#keep(witness, key.value, due, text);
       const theirs = status === 409 ? parseSize(text.replace(/\n$/, "")) : undefined;
-      if (theirs === undefined || isLast) return fail("not_signed", `The witness answers ${status}.`);
+      if (theirs === undefined || isLast) return fail(`status_${status}`, `The witness answers ${status}${said(text)}`);
       if (theirs > due.size) {
-        return fail("not_signed", `The witness has signed ${theirs} entries, the log has ${due.size}.`);
+        return fail("ahead", `The witness has signed ${theirs} entries, the log has ${due.size}.`);
       }
       before = theirs;
     }
@@ -127,11 +132,27 @@ export class WitnessRequests {
         signatureLine(mine.line)
       } from log_checkpoint where size = ${size} and note = ${note}
         on conflict (size, witness) do update set line = excluded.line`;
-      await sql`insert into log_witness (url, size) values (${url}, ${size})
-        on conflict (url) do update set size = excluded.size`;
+      await sql`insert into log_witness (url, size, signed_at) values (${url}, ${size}, now())
+        on conflict (url) do update set size = excluded.size, signed_at = excluded.signed_at`;
     });
+    cosignatures.of(url).inc();
     return ok(undefined);
   }
+
+  /** Keeps why a witness did not sign, for operators. */
+  async #note(url: string, refusal: string): Promise<void> {
+    const { log, store: { sql } } = this.options;
+    await sql`insert into log_witness (url, size, refused_at, refusal) values (${url}, 0, now(), ${refusal})
+      on conflict (url) do update set refused_at = excluded.refused_at, refusal = excluded.refusal`.catch((error) =>
+      log.debug("the refusal of a witness is not kept", { reason: reason(error) })
+    );
+  }
+}
+
+/** What an instance of this service says of its refusal. */
+function said(text: string): string {
+  const body = readJson(utf8(text));
+  return isObject(body) && typeof body.message === "string" ? `: ${body.message.slice(0, MOST_SAID)}` : ".";
 }
 
 interface Due {

@@ -4,6 +4,7 @@ import { type Log, reason } from "#src/base/log.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 import { appendFinal, ensureCheckpoint, hasFinal } from "#src/tokens/log/append.ts";
 import { logSigner } from "#src/tokens/log/keys.ts";
+import { appendSeconds } from "#src/tokens/log/metrics.ts";
 import type { LogSettings } from "#src/tokens/log/settings.ts";
 
 export interface LogWriterOptions {
@@ -62,10 +63,12 @@ export class LogWriter {
     const { store, fence, settings: { depth }, networkMagic } = this.options;
     if (!await hasFinal(store.sql, depth)) return false;
     const signer = await this.#signer();
+    const start = performance.now();
     const { added, more } = await store.sql.begin(async (sql) => {
       await fence(sql);
       return await appendFinal(sql, { net: networkMagic, depth, signer });
     });
+    appendSeconds.of().since(start);
     if (added > 0) this.options.onCheckpoint?.();
     return more;
   }

@@ -141,6 +141,28 @@ describe("a witness", () => {
     expect(acceptCheckpoint(policy(), seen).ok).toBe(true);
   });
 
+  it("is shown to operators, with what each witness said last", async () => {
+    const [away, disordered, good] = [
+      { url: "http://127.0.0.1:1", signedAt: null, refusedAt: expect.any(String), refusal: expect.any(String) },
+      { url: broken.url, size: 0, signedAt: null, refusedAt: expect.any(String), refusal: "The witness answers 500." },
+      { url: `${second.tokens}/witness`, size: 3, signedAt: expect.any(String) },
+    ];
+    await until("the log as operators see it", async () => {
+      const { log } = (await http(first.operator, "GET", "/log")).body;
+      return log.witnesses.every(({ size, refusedAt }: Record<string, unknown>) => size === 3 || refusedAt !== null);
+    });
+    expect((await http(first.operator, "GET", "/log")).body).toMatchObject({
+      log: { origin: ORIGIN, vkey: vkeyOf(logKey), size: 3, unlogged: 0, witnesses: [away, disordered, good] },
+    });
+    const lines = (await (await fetch(`${first.operator}/metrics`)).text()).split("\n");
+    expect(lines).toContain("arbor_log_entries 3");
+    expect(lines).toContain("arbor_log_unlogged 0");
+    const counted = (name: string) => lines.find((line) => line.startsWith(`${name}{`) && !line.endsWith(" 0"));
+    expect(counted("arbor_log_cosignatures_total")).toContain(`witness="${second.tokens}/witness"`);
+    expect(lines.some((line) => line.includes(`{witness="${broken.url}",reason="status_500"}`))).toBe(true);
+    expect(lines.some((line) => line.startsWith('arbor_witness_answers_total{answer="signed"}'))).toBe(true);
+  });
+
   it("is requested again when it is back, and the log goes on meanwhile", async () => {
     await second.end();
     await people.insert(token, "c");
