@@ -202,11 +202,25 @@ async function openBus(
   return bus;
 }
 
+/** Makes the database ready, and begins a generation where it was restored. Throws `StartError`. */
+async function prepareDatabase(start: StartContext, store: Store): Promise<Generation> {
+  await migrateDatabase(start, store);
+  const generation = await checkGeneration(store);
+  const restored = restoredSentence(generation);
+  if (restored !== undefined) start.log.warn(restored);
+  return generation;
+}
+
 /**
- * Checks that the server is a PostgreSQL of a supported version, applies the schema migrations, and begins a generation
- * where the database was restored. Throws `StartError`.
+ * Checks that the server is a PostgreSQL of a supported version, and applies the schema migrations; resolves to the ids
+ * of those that it lacked.
+ *
+ * @throws {StartError}
  */
-async function prepareDatabase({ options, progress, log }: StartContext, store: Store): Promise<Generation> {
+export async function migrateDatabase(
+  { options, progress }: Pick<StartContext, "options" | "progress">,
+  store: Store,
+): Promise<string[]> {
   const { databaseUrl } = options;
   const server = databaseUrl === undefined
     ? "The embedded PostgreSQL"
@@ -233,10 +247,7 @@ async function prepareDatabase({ options, progress, log }: StartContext, store: 
   }
   const migrated = await migrateWhole(store, schemaMigrations);
   if (!migrated.ok) throw new StartError(migrated.error.message);
-  const generation = await checkGeneration(store);
-  const restored = restoredSentence(generation);
-  if (restored !== undefined) log.warn(restored);
-  return generation;
+  return migrated.value;
 }
 
 /**

@@ -58,6 +58,7 @@ ${SIGNER_HELP}
   --webhooks-private B true: webhook URLs may use private addresses and http (false)  ARBOR_WEBHOOKS_PRIVATE
   --health-port N      /health, /ready and /metrics of this process, for any role (off)  ARBOR_HEALTH_PORT
   --security-contact URI  contact for vulnerabilities in /.well-known/security.txt: mailto:, tel: or https:  ARBOR_SECURITY_CONTACT
+  --migrate-only       apply the schema migrations that the database lacks, then end; no role starts  ARBOR_MIGRATE_ONLY
   --folder PATH        embedded PostgreSQL and its data (.arbor)        ARBOR_FOLDER
   --in-memory          keep all data in a temporary folder that is removed at the end  ARBOR_IN_MEMORY
   --database-url URL   a PostgreSQL server instead of the embedded one, or several: postgres://one:5432,two:5432/database  DATABASE_URL
@@ -121,6 +122,7 @@ export const NAMES = [
   "webhooks-private",
   "health-port",
   "security-contact",
+  "migrate-only",
   "folder",
   "in-memory",
   "database-url",
@@ -155,6 +157,7 @@ export const FLAGS: readonly OptionName[] = [
   "mainnet",
   "tokens-on-mainnet",
   "in-memory",
+  "migrate-only",
   "past-horizon",
   ...LIBRARY_FLAGS,
 ];

@@ -63,6 +63,8 @@ export interface Options extends NetworkOptions, LibraryOptions {
   readonly folder: string;
   /** Whether the data are in a temporary folder that is removed when the process ends. */
   readonly inMemory: boolean;
+  /** Whether the process applies the schema migrations and ends, without a role. */
+  readonly migrateOnly: boolean;
   /** Address at which the services listen. */
   readonly host: string;
   /** Host names of the token and the wallet service, beside localhost and addresses; `*` is any. */
@@ -259,7 +261,14 @@ function readStorage({ text, flag, isArgument, problem }: OptionReader) {
   }
   const read = databaseUrl ? readDatabaseUrl(databaseUrl) : undefined;
   if (read?.ok === false) problem(`--database-url ${read.error.message}`);
-  return { folder: text("folder") ?? ".arbor", inMemory, ...(databaseUrl && !inMemory ? { databaseUrl } : {}) };
+  const migrateOnly = flag("migrate-only");
+  if (migrateOnly && (!databaseUrl || inMemory)) problem("--migrate-only requires --database-url");
+  return {
+    folder: text("folder") ?? ".arbor",
+    inMemory,
+    migrateOnly,
+    ...(databaseUrl && !inMemory ? { databaseUrl } : {}),
+  };
 }
 
 function readOperator(reader: OptionReader, host: string, roles: ReadonlySet<Role>) {

@@ -1,12 +1,16 @@
 /** Runs a process: starts it, prints where it listens, and stops it on a signal. */
 import process from "node:process";
 import { createLog, reason } from "#src/base/log.ts";
+import { present } from "#src/base/present.ts";
 import type { Result } from "#src/base/result.ts";
 import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
+import { openStore } from "#src/store/store.ts";
+import { migrateDatabase } from "#src/app/connections.ts";
 import { nextSteps } from "#src/app/greeting.ts";
 import type { TestHooks } from "#src/app/context.ts";
 import type { BadOption, Options } from "#src/app/options.ts";
 import { startApp, StartError } from "#src/app/application.ts";
+import { schemaMigrations } from "#src/app/schema.ts";
 
 /** How long an orderly stop may take, in milliseconds. */
 const STOP_MS = 15_000;
@@ -32,12 +36,27 @@ export async function run(
     process.stdout.write(help + "\n");
   } else {
     try {
-      await start(read.value, untilInputEnds, hooks);
+      await (read.value.migrateOnly ? migrateOnly(read.value) : start(read.value, untilInputEnds, hooks));
     } catch (error) {
       const said = error instanceof EmbeddedError || error instanceof StartError;
       process.stderr.write((said ? error.message : `The start failed: ${reason(error)}`) + "\n");
       process.exit(1);
     }
+  }
+}
+
+/** Applies the schema migrations and prints how many the database lacked. @throws {StartError} */
+async function migrateOnly(options: Options): Promise<void> {
+  const print = (line: string) => process.stdout.write(line + "\n");
+  const store = openStore(present(options.databaseUrl, "the database's URL"), {
+    max: 1,
+    application: "arbor migrations",
+  });
+  try {
+    const applied = await migrateDatabase({ options, progress: print }, store);
+    print(`${applied.length} schema migrations applied; the database has all ${schemaMigrations.length}.`);
+  } finally {
+    await store.close();
   }
 }
 
