@@ -1,6 +1,13 @@
-/** Metrics of the process itself: CPU time, memory, start time, and how late its event loop runs timers. */
+/** Metrics of the process itself: release, CPU time, memory, start time, and how late its event loop runs timers. */
 import process from "node:process";
 import { metrics } from "#src/base/metrics.ts";
+import { VERSION } from "#src/base/version.ts";
+
+const build = metrics.gauge("arbor_build_info", "1, with the release, the revision of an image, and the runtime.", [
+  "version",
+  "revision",
+  "runtime",
+]);
 
 const cpu = metrics.counter("process_cpu_seconds_total", "Processor time used, in seconds.", ["mode"]);
 const memory = metrics.gauge("process_resident_memory_bytes", "Resident memory, in bytes.");
@@ -17,6 +24,9 @@ const EVERY_MS = 100;
 /** Measures until the returned function is called. Call it once in a process. */
 export function measureProcess(): () => void {
   const { memoryUsage } = process;
+  const { deno, node } = process.versions;
+  const runtime = deno === undefined ? `node ${node}` : `deno ${deno}`;
+  build.of(VERSION, process.env.ARBOR_REVISION || "unknown", runtime).set(1);
   started.of().set(Math.round(performance.timeOrigin) / 1_000);
   const stops = [
     memory.of().from(() => memoryUsage().rss),
