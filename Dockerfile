@@ -1,25 +1,41 @@
-# One machine, all roles, with the embedded database:
-#   docker build -t arbor .
-#   docker run --rm -p 127.0.0.1:3000:3000 -p 127.0.0.1:8090:8090 -p 127.0.0.1:10000:10000 -p 127.0.0.1:8080:8080 -v arbor:/data arbor
-# On servers of their own, a role a process: compose.yaml.
-FROM denoland/deno:2.9.6
+# All roles of Arbor; compose.yaml and examples/deploy run one role in a container.
+#   docker build -t arbor --build-arg REVISION=$(git rev-parse HEAD) .
+#   docker run --rm --read-only --tmpfs /tmp -v arbor:/data -p 127.0.0.1:3000:3000 -p 127.0.0.1:8090:8090 -p 127.0.0.1:10000:10000 arbor
+# docs/deployment.md says how to pin the base by its digest.
+ARG BASE=denoland/deno:2.9.6
 
-# PostgreSQL refuses to run as root
-RUN mkdir /arbor /data && chown deno:deno /arbor /data
+FROM ${BASE} AS build
+WORKDIR /arbor
+# the libraries of programs, without those of development, in a layer that changes with their lock file alone
+COPY package.json deno.json deno.prod.lock ./
+RUN deno install --frozen --prod --lock=deno.prod.lock
+COPY LICENSE ./
+COPY machines machines
+COPY actors actors
+COPY src src
+# The pages are bundled, and the modules of programs compiled, here: a container writes nothing below these folders and
+# needs no network for its start. The bundler, and the copies of libraries that an installation leaves, stay behind.
+RUN deno run -A --cached-only --frozen --lock=deno.prod.lock src/packages/image.ts && \
+    rm -rf node_modules/esbuild node_modules/.bin node_modules/.deno/*esbuild* node_modules/.deno/node_modules/@esbuild && \
+    deno cache --frozen --lock=deno.prod.lock \
+      src/app/start.ts src/app/signer.ts src/app/healthcheck.ts src/app/threads/thread.ts src/cli/main.ts && \
+    rm -rf /deno-dir/npm /deno-dir/remote && \
+    chmod -R a+rX,go-w /arbor /deno-dir
+
+FROM ${BASE}
+ARG VERSION=2026.11.28
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="arbor" \
+      org.opencontainers.image.description="Authenticated facts and wallets on Cardano as live actors" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=build /deno-dir /deno-dir
+COPY --from=build /arbor /arbor
+# PostgreSQL refuses to run as root; deno is the user 1993 of the base
+RUN mkdir -p /data && chown deno:deno /data
 USER deno
 WORKDIR /arbor
-
-# the libraries, in a layer of their own that changes with the lock file only
-COPY --chown=deno package.json deno.json deno.lock ./
-RUN deno install --frozen
-
-COPY --chown=deno LICENSE ./
-COPY --chown=deno machines machines
-COPY --chown=deno actors actors
-COPY --chown=deno src src
-# modules that a start loads, so that the container needs no network
-RUN deno cache --frozen src/app/start.ts
-
 VOLUME /data
 # the operator service is for processes in the container: elsewhere it needs ARBOR_OPERATOR_TOKEN
 ENV ARBOR_FOLDER=/data \
@@ -27,9 +43,14 @@ ENV ARBOR_FOLDER=/data \
     ARBOR_OPERATOR_HOST=127.0.0.1 \
     ARBOR_WALLET_HOST=0.0.0.0 \
     ARBOR_HEALTH_PORT=8095 \
+    ARBOR_REVISION=${REVISION} \
+    DENO_NO_UPDATE_CHECK=1 \
     NO_COLOR=1
-# tokens, wallets, devnet and faucet, its Blockfrost API and its node socket
-EXPOSE 3000 8090 10000 8080 3333 1337 1442 50051
-HEALTHCHECK --interval=5s --start-period=60s CMD ["deno", "eval", "Deno.exit((await fetch('http://127.0.0.1:8095/ready')).ok ? 0 : 1)"]
+# tokens, wallets, devnet and faucet, its Blockfrost API, node socket, Ogmios, Kupo, UTxO RPC; operators; health and metrics
+EXPOSE 3000 8090 10000 8080 3333 1337 1442 50051 8091 8095
+HEALTHCHECK --interval=5s --timeout=5s --start-period=60s \
+  CMD ["deno", "run", "--cached-only", "--no-lock", "--allow-net", "--allow-env", "src/app/healthcheck.ts"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["deno", "run", "-A", "--v8-flags=--heap-growing-percent=30", "src/app/start.ts"]
+# tini, of the base, passes signals on and ends what is left of PostgreSQL's processes
+ENTRYPOINT ["/tini", "--", "deno", "run", "-A", "--cached-only", "--frozen", "--lock=deno.prod.lock", "--v8-flags=--heap-growing-percent=30"]
+CMD ["src/app/start.ts"]

@@ -149,7 +149,7 @@ function importedLibraries({ outputs }: Metafile): ReadonlySet<string> {
 }
 
 /** Writes the bundles for browsers, which a checkout makes on the first request: of the pages, and of the client. */
-async function writeBrowserBundles(root: string, folder: string, { pages, whole }: ServerPart): Promise<void> {
+export async function writeBrowserBundles(root: string, folder: string, { pages, whole }: ServerPart): Promise<void> {
   const entries = filesOf(root, "src/pages").filter((file) => file.endsWith("/main.tsx"))
     .filter((file) => pages === undefined || pages.includes(file.split("/")[2] ?? ""));
   const client = whole ? [[CLIENT, false] as const] : [];
