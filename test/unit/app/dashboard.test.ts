@@ -1,16 +1,10 @@
 /** The Grafana dashboard and the product's metrics name the same series. */
-import { readdirSync, readFileSync } from "node:fs";
-import path from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { metrics } from "#src/base/metrics.ts";
-
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+import { ADDED, declared, familyOf, loadMetrics, selectorsIn, seriesIn } from "../../support/base/declaredMetrics.ts";
 
 /** Families for manual inspection, not for the dashboard. */
 const UNUSED: readonly string[] = [];
-/** Labels that Prometheus adds. */
-const ADDED = ["instance", "job"];
 
 interface Panel {
   readonly id: number;
@@ -20,7 +14,7 @@ interface Panel {
   readonly datasource?: { readonly uid: string };
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string; readonly refId: string }[];
 }
-const dashboard = JSON.parse(readFileSync(path.join(root, "src/app/grafana/arbor.json"), "utf8")) as {
+const dashboard = JSON.parse(readFileSync(new URL("../../../src/app/grafana/arbor.json", import.meta.url), "utf8")) as {
   readonly panels: readonly Panel[];
   readonly templating: { readonly list: readonly { readonly name: string; readonly query: unknown }[] };
 };
@@ -28,51 +22,8 @@ const targets = dashboard.panels.flatMap(({ title, targets }) =>
   (targets ?? []).map((target) => ({ title, ...target }))
 );
 
-function* sources(folder: string): Generator<string> {
-  for (const entry of readdirSync(path.join(root, folder), { withFileTypes: true })) {
-    const file = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) yield* sources(file);
-    else if (file.endsWith(".ts")) yield file;
-  }
-}
-
-/** The product's series in an expression. */
-function seriesIn(expression: string): string[] {
-  return expression.match(/\b(?:arbor|process)_[a-z0-9_]+/g) ?? [];
-}
-
-/** Selectors in an expression: a series and the content of its braces. */
-function selectorsIn(expression: string): { series: string; matchers: string }[] {
-  return [...expression.matchAll(/\b((?:arbor|process)_[a-z0-9_]+)\{([^}]*)\}/g)].map((match) => ({
-    series: match[1]!,
-    matchers: match[2]!,
-  }));
-}
-
-/** The declared metrics in prom-client's registry. */
-function declared() {
-  return metrics.registry.getMetricsAsArray() as unknown as { name: string; type: string; labelNames: string[] }[];
-}
-
-function familyOf(series: string) {
-  const all = declared();
-  return all.find(({ name, type }) => name === series && type !== "histogram") ??
-    all.find(({ name, type }) =>
-      type === "histogram" && series.replace(/_(bucket|sum|count)$/, "") === name && series !== name
-    );
-}
-
 describe("the dashboard", () => {
-  beforeAll(async () => {
-    // Every file that declares metrics, so that the registry has all of them.
-    const declares = [...sources("src")].filter((file) =>
-      /\bmetrics\.(counter|gauge|histogram)\(/.test(
-        readFileSync(path.join(root, file), "utf8").replace(/^ \*.*$/gm, ""),
-      )
-    );
-    expect(declares).toContain("src/runtime/metrics.ts");
-    for (const file of declares) await import(pathToFileURL(path.join(root, file)).href);
-  });
+  beforeAll(loadMetrics);
 
   it("queries only existing series, by labels that they have", () => {
     expect(targets.length).toBeGreaterThan(50);
