@@ -21,13 +21,14 @@ import {
 const LANGUAGES = ["sh", "ts", "json", "yaml"];
 /** Words that no text for a reader has. */
 const PRIVATE_WORDS = /\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud|by whom|for ever)\b/gi;
-/** Options of other programs: the benchmarks, vitest, Deno, curl, nats, npm, git, docker. */
+/** Options of other programs: the benchmarks, vitest, Deno, curl, nats, npm, git, docker, kubectl, helm. */
 const OPTIONS_OF_OTHERS = [
   ...["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"],
   ...["all", "stream", "last-for", "pull", "deliver", "ack", "defaults", "count"],
   ...["cacert", "cert", "key"],
   ...["server", "tlsca", "inbox-prefix", "js-domain"],
-  ...["global", "rm", "depth", "branch", "frozen"],
+  ...["global", "rm", "depth", "branch", "frozen", "prod", "lock"],
+  ...["build", "build-arg", "read-only", "tmpfs", "profile", "format", "set", "from-env-file"],
 ];
 /** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
