@@ -1,5 +1,5 @@
 /** compose.yaml: one image for all roles, secrets that have to be given, limits, and variables that the options define. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { HELP, ROLES } from "#src/app/options.ts";
 
@@ -94,5 +94,23 @@ describe("compose.yaml", () => {
     const mounted = [...text.matchAll(/"\.\/([^:"]+):/g)].map(([, file]) => file!);
     expect(mounted.length).toBeGreaterThan(4);
     expect(mounted.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
+  });
+});
+
+describe("examples of a deployment", () => {
+  const files = readdirSync(new URL("examples/deploy/", root), { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.(service|yaml|tpl)$/.test(file)).map((file) => read(`examples/deploy/${file}`)).join("\n");
+
+  it("set only variables that exist", () => {
+    const names = new Set(files.match(/\b(?:ARBOR|NATS|DATABASE)_[A-Z_]+\b/g));
+    expect(names.size).toBeGreaterThan(10);
+    // it has no option
+    expect([...names].filter((name) => !HELP.includes(name)).sort()).toEqual(["ARBOR_WORKER"]);
+  });
+
+  it("are of this release", () => {
+    const { version } = JSON.parse(read("package.json"));
+    expect(read("examples/deploy/helm/arbor/Chart.yaml")).toContain(`appVersion: "${version}"`);
+    expect(read("Dockerfile")).toContain(`ARG VERSION=${version}\n`);
   });
 });
