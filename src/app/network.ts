@@ -4,6 +4,7 @@ import { reason } from "#src/base/log.ts";
 import { guaranteesLine } from "#src/chain/provider/guarantees.ts";
 import { type NodePort, nodePort } from "#src/chain/provider/node/port.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
+import { withSpans } from "#src/chain/provider/traced.ts";
 import { watchVersion } from "#src/chain/versionWatch.ts";
 import { devnetPort } from "#src/devnet/port.ts";
 import { isTransient } from "#src/node/errors.ts";
@@ -39,7 +40,7 @@ export async function connectNetwork(context: NetworkContext): Promise<Connected
   const answers = port.guarantees.map(({ query: question, ...guarantee }) => ({ question, ...guarantee }));
   health.network = () => ({ provider, answers, protocolVersion: { ...watched.status() } });
   if (provider !== "devnet") pollVersion(context, watched.port);
-  return { port: watched.port, reached };
+  return { port: withSpans(watched.port, provider), reached };
 }
 
 /** Whether the network is the devnet of this deployment. */

@@ -7,6 +7,7 @@ import { toHex } from "#src/base/bytes.ts";
 import { isObject, type Json } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, ok, type Result } from "#src/base/result.ts";
+import { activeSpan, refOf, traceparentOf } from "#src/base/trace.ts";
 import { CborError } from "#src/cardano/cbor.ts";
 import type { ActionId } from "#src/cardano/conway/governance.ts";
 import { refKey } from "#src/cardano/output.ts";
@@ -143,7 +144,9 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
     tip: () => query(() => readTip(sql)),
     submit: async (transaction) => {
       try {
-        const answer = readAnswer(await bus.request(SUBMIT_SUBJECT, { transaction: toHex(transaction) }, submitMs));
+        const traceparent = traceparentOf(refOf(activeSpan()));
+        const body = { transaction: toHex(transaction), ...(traceparent === undefined ? {} : { traceparent }) };
+        const answer = readAnswer(await bus.request(SUBMIT_SUBJECT, body, submitMs));
         if (answer.ok && answer.value.outcome === "accepted") return answer;
         // the devnet refuses what it has already, as a node does
         const hash = hashOf(transaction);

@@ -8,9 +8,11 @@
  * still has the generation at which it was folded, so that members assigned or dismissed meanwhile miss nothing.
  */
 import { aborted, sleep } from "#src/base/clock.ts";
+import { errorCode } from "#src/base/errorCode.ts";
 import { toJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import type { Failure } from "#src/base/result.ts";
+import { endSpan, startSpan, within } from "#src/base/trace.ts";
 import { type Point, samePoint, type ScannedBlock, type Tip } from "#src/cardano/block.ts";
 import { type ForwardStep, LookAhead } from "#src/chain/index/lookAhead.ts";
 import { type Batch, type BatchOptions, foldBlocks } from "#src/chain/index/foldBlocks.ts";
@@ -156,7 +158,7 @@ export class Indexer {
   private async advance(lookAhead: LookAhead, most: number, slot: number): Promise<void> {
     const steps = lookAhead.blocks(most).filter(({ block }) => block.slot <= slot);
     lookAhead.begin(steps.length);
-    lookAhead.done(await this.serially(() => this.forward(steps)));
+    lookAhead.done(await this.serially(() => this.traced(steps)));
   }
 
   /** Position of the cursor, which `run` reads first. */
@@ -188,6 +190,20 @@ export class Indexer {
 
   private async injectFault(step: FollowerStep): Promise<void> {
     await this.options.onStep?.(step, this.options.cursor);
+  }
+
+  /** Applies the first of these blocks in a trace of its own: what the follower does has no request as its cause. */
+  private async traced(steps: readonly ForwardStep[]): Promise<number> {
+    const span = startSpan("index blocks", "consumer", undefined, { "arbor.cursor": this.options.cursor });
+    try {
+      const count = await within(span, () => this.forward(steps));
+      span?.setAttributes({ "arbor.blocks": count, "arbor.height": this.reached.height });
+      endSpan(span);
+      return count;
+    } catch (error) {
+      endSpan(span, errorCode(error) || "failed");
+      throw error;
+    }
   }
 
   /** Applies the first of these blocks; gives how many. */

@@ -4,6 +4,7 @@ import { fromHex, isHex } from "#src/base/bytes.ts";
 import { isObject } from "#src/base/json.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import { fail, type Failure, type Result } from "#src/base/result.ts";
+import { endSpan, parseTraceparent, startSpan, within } from "#src/base/trace.ts";
 import type { Submission } from "#src/chain/provider/port.ts";
 import { toPlain } from "#src/devnet/ledger/plainJson.ts";
 import { type SubmissionUnavailable, unavailable, type UndecodableSubmission } from "#src/devnet/blocks/submission.ts";
@@ -22,9 +23,16 @@ export function serveSubmissions(
       respond?.(toPlain({ error: { code: "undecodable", message: "The transaction is not hexadecimal." } }));
       return;
     }
-    submit(fromHex(text))
-      .then((said) => respond?.(toPlain(said.ok ? { outcome: said.value } : { error: said.error })))
+    const { traceparent } = body as { readonly traceparent?: unknown };
+    const caller = parseTraceparent(typeof traceparent === "string" ? traceparent : undefined);
+    const span = startSpan("devnet submit", "server", caller, {});
+    within(span, () => submit(fromHex(text)))
+      .then((said) => {
+        endSpan(span, said.ok ? undefined : said.error.code);
+        respond?.(toPlain(said.ok ? { outcome: said.value } : { error: said.error }));
+      })
       .catch((error) => {
+        endSpan(span, "failed");
         log.error("a submission failed", { reason: reason(error) });
         respond?.(toPlain({ error: unavailable().error }));
       });

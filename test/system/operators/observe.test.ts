@@ -9,6 +9,7 @@ import { until } from "../../support/base/until.ts";
 
 const EDGE = "edge";
 const WORKER = "worker";
+const CHAIN = "chain";
 const REQUEST = "a-request-of-the-test";
 
 describe("a request", () => {
@@ -16,6 +17,7 @@ describe("a request", () => {
   let receiver: Receiver;
   let edge: Arbor;
   let rest: Arbor;
+  let chain: Arbor;
   const owner = new User();
   let signed: string;
   let hash: string;
@@ -31,14 +33,20 @@ describe("a request", () => {
   beforeAll(async () => {
     [infra, receiver] = await Promise.all([sharedInfra(), receiveTraces()]);
     const env = { ARBOR_LOG_LEVEL: "debug" };
+    chain = await Arbor.start({
+      ownProcess: true,
+      infra,
+      roles: "devnet,follower",
+      env: { ...env, ...receiver.env(CHAIN) },
+    });
     rest = await Arbor.start({
       ownProcess: true,
       infra,
-      roles: "devnet,follower,worker",
+      roles: "worker",
       env: { ...env, ...receiver.env(WORKER) },
     });
     edge = await Arbor.start({ infra, ownProcess: true, roles: "edge", env: { ...env, ...receiver.env(EDGE) } });
-    await fund(rest.devnet, edge.tokens, owner);
+    await fund(chain.devnet, edge.tokens, owner);
     const built = await http(edge.tokens, "GET", `/transaction/${owner.address}/boot-token`);
     signed = owner.sign(built.body.unsignedTransaction);
     const answer = await fetch(edge.tokens + "/transaction", {
@@ -57,6 +65,7 @@ describe("a request", () => {
   afterAll(async () => {
     await edge?.end();
     await rest?.end();
+    await chain?.end();
     await receiver?.stop();
     await infra?.stop();
   });
@@ -93,6 +102,15 @@ describe("a request", () => {
       parentSpanId: first.spanId,
       attributes: { "arbor.effect.attempt": 1 },
     });
+    // The submission, and its reception in the process of the devnet.
+    const [submitted] = of("chain submit");
+    expect(submitted).toMatchObject({
+      service: WORKER,
+      parentSpanId: effect!.spanId,
+      attributes: { "arbor.provider": "devnet", "arbor.outcome": "accepted" },
+    });
+    const [received] = of("devnet submit");
+    expect(received).toMatchObject({ service: CHAIN, parentSpanId: submitted!.spanId, failed: false });
     const second = turns.find(({ parentSpanId }) => parentSpanId === effect!.spanId)!;
     expect(second).toMatchObject({ service: WORKER });
     for (const statement of of("write turns")) {
@@ -107,6 +125,14 @@ describe("a request", () => {
       expect.arrayContaining([first.spanId, second.spanId]),
     );
     for (const published of of("publish")) expect(parentOf(published)?.name).toBe("turn transaction");
+  });
+
+  it("is followed by traces of the follower, one for each write of blocks", async () => {
+    const span = await until("the span", async () => spans("index blocks")[0]);
+    expect(span).toMatchObject({ service: CHAIN, parentSpanId: "", attributes: { "arbor.cursor": "main" } });
+    expect(receiver.spans.filter(({ parentSpanId }) => parentSpanId === span.spanId).map(({ name }) => name)).toContain(
+      "sql transaction",
+    );
   });
 
   it("for a build is traced into the builders' threads", async () => {
