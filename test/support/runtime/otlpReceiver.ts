@@ -11,6 +11,9 @@ export interface ReceivedSpan {
   /** Empty at the root of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly start: number;
+  readonly end: number;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly attributes: { readonly [name: string]: unknown };
   readonly failed: boolean;
@@ -71,7 +74,9 @@ function spansOf(body: string): ReceivedSpan[] {
       resource: { attributes: Attribute[] };
       scopeSpans: {
         scope?: { name?: string };
-        spans: (Omit<ReceivedSpan, "attributes" | "links"> & {
+        spans: (Omit<ReceivedSpan, "attributes" | "links" | "start" | "end"> & {
+          startTimeUnixNano: string;
+          endTimeUnixNano: string;
           attributes?: Attribute[];
           links?: { traceId: string; spanId: string }[];
           status?: { code?: number };
@@ -81,13 +86,15 @@ function spansOf(body: string): ReceivedSpan[] {
   };
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ scope, spans }) =>
-      spans.map(({ traceId, spanId, parentSpanId, name, links, attributes, status }) => ({
+      spans.map(({ traceId, spanId, parentSpanId, name, links, attributes, status, ...span }) => ({
         service: String(attributesOf(resource.attributes)["service.name"]),
         scope: scope?.name ?? "",
         traceId,
         spanId,
         parentSpanId: parentSpanId ?? "",
         name,
+        start: Number(span.startTimeUnixNano) / 1e6,
+        end: Number(span.endTimeUnixNano) / 1e6,
         links: (links ?? []).map((link) => ({ traceId: link.traceId, spanId: link.spanId })),
         attributes: attributesOf(attributes),
         failed: status?.code === 2,
