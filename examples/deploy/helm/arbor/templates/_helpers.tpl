@@ -125,9 +125,9 @@ spec:
         - { name: kupo, containerPort: 1442 }
         - { name: utxorpc, containerPort: 50051 }
         {{- end }}
-      # The health port answers before anything is connected. Until the process is ready once, the start counts.
+      # The health port answers once PostgreSQL and NATS do. Not /ready: a follower that reads a whole chain takes hours.
       startupProbe:
-        httpGet: { path: /ready, port: health }
+        httpGet: { path: /health, port: health }
         periodSeconds: 2
         timeoutSeconds: 3
         failureThreshold: 60
