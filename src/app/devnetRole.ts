@@ -15,9 +15,10 @@ import { blockfrostApp } from "#src/devnet/serve/blockfrost/app.ts";
 import type { DevnetPlaces } from "#src/devnet/serve/admin/admin.ts";
 import { devnetApp } from "#src/devnet/serve/admin/app.ts";
 import { walletRoutes } from "#src/devnet/serve/admin/wallet.ts";
+import { mountGuide } from "#src/http/guide.ts";
 import { healthRoutes } from "#src/http/health.ts";
 import { isLoopback } from "#src/http/sites.ts";
-import { PAGES } from "#src/app/pages.ts";
+import { GUIDE, PAGES } from "#src/app/pages.ts";
 import { type AppContext, listen, StartError, urlOf } from "#src/app/context.ts";
 import { devnetCheck } from "#src/app/health.ts";
 import { startLibraryServices } from "#src/app/libraryServices.ts";
@@ -75,7 +76,7 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   const served = { devnet, store, port: context.port, files, health, hosts, origins, admin, explorer, log };
   const app = devnetApp({ ...served, utxoRoot: !without.has("utxo-root") });
   if (withWallet) walletRoutes(app, { devnet, port: context.port, pages: PAGES });
-  const listener = await listen(context, app, devnetPort(options));
+  const listener = await listen(context, mountGuide(app, GUIDE), devnetPort(options));
   if (withWallet) context.devnetWallet.port = listener.port;
   listening.push({ name: "devnet and faucet", at: urlOf(listener) });
   if (!without.has("blockfrost")) {

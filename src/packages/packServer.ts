@@ -2,7 +2,7 @@
  * Writes the server as JavaScript for Node: one bundle, with the files that modules read by their place. A module of the
  * bundle keeps the place of its source, so that it finds them as in a checkout.
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -53,6 +53,8 @@ const SEPARATE: readonly string[] = ["@node-rs/argon2", "@node-rs/bcrypt", "embe
 const OPTIONAL: readonly string[] = ["@blaze-cardano/core", "@blaze-cardano/query", "esbuild"];
 /** Native code that `ws` uses where it is installed. */
 const TRIED: readonly string[] = ["bufferutil", "utf-8-validate"];
+/** The site of the documentation, where it was built. */
+const GUIDE = "dist/docs";
 /** The client for browsers. */
 const CLIENT = "src/client/browser.ts";
 /** Where a thread is started from; the bundle is elsewhere. */
@@ -105,6 +107,8 @@ export async function writeServer(
   }
   if (part.whole) {
     write(folder, THREAD, `import "${path.posix.relative(path.posix.dirname(THREAD), "dist/thread.js")}";\n`);
+    const guide = path.join(root, GUIDE);
+    if (existsSync(guide)) cpSync(guide, path.join(folder, GUIDE), { recursive: true });
   }
   await writeBrowserBundles(root, folder, part);
   write(folder, "package.json", JSON.stringify({ type: "module", version, imports }) + "\n");

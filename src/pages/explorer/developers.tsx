@@ -91,6 +91,9 @@ function LookAround() {
           <a href="/docs">API reference</a>, from the <a href="/openapi.json">OpenAPI document</a>
         </li>
         <li>
+          <a href="/docs/guide/">Guide</a>: concepts, tutorials and reference, where it was built
+        </li>
+        <li>
           <a href="/tip">Tip</a>: the newest block and the network's magic
         </li>
         <li>

@@ -23,6 +23,7 @@ mount({
     { name: "Tokens", path: "/" },
     { name: "Accept a token", path: "/accept" },
     { name: "API", path: "/docs", outside: true },
+    { name: "Guide", path: "/docs/guide/", outside: true },
   ],
   routes: [
     { path: "/", title: "Tokens", view: TokensView },

@@ -19,6 +19,7 @@ mount({
     { name: "Wallets", path: "/" },
     { name: "Add a wallet", path: "/new" },
     { name: "API", path: "/v2/docs", outside: true },
+    { name: "Guide", path: "/docs/guide/", outside: true },
   ],
   aside: NetworkStatus,
   routes: [

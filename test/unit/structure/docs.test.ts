@@ -6,6 +6,7 @@ import { DENO } from "#src/base/deno.ts";
 import { CARDANO_WALLET_SERVE_HELP } from "#src/app/serveHelp.ts";
 import { SIGNER_PROGRAM_HELP } from "#src/app/signerProgram.ts";
 import { SERVE_HELP } from "#src/app/serveOptions.ts";
+import { KINDS } from "../../../docs/.vitepress/sidebar.ts";
 import { anchorsOf, blocksOf, inlineCode, namesOfOthers, pages, readPage, root } from "../../support/docs/pages.ts";
 import { cardanoWalletCommands } from "../../support/cli/cardanoWalletCommands.ts";
 import {
@@ -31,7 +32,7 @@ const OPTIONS_OF_OTHERS = [
   ...["build", "build-arg", "read-only", "tmpfs", "profile", "format", "set", "from-env-file"],
 ];
 /** Pages that every service has in addition to the operations of its document. */
-const PAGES_OF_SERVICES = ["/", "/docs", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
+const PAGES_OF_SERVICES = ["/", "/docs", "/docs/guide", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
 
 const optionsOfServe = [
   ...`${SERVE_HELP}\n${CARDANO_WALLET_SERVE_HELP}\n${SIGNER_PROGRAM_HELP}`.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm),
@@ -201,6 +202,14 @@ describe("documentation", () => {
       }
     }
     expect(pages.filter((page) => !reached.has(page))).toEqual([]);
+  });
+
+  it("has every page of the site in one of the four kinds", () => {
+    const listed = KINDS.flatMap(({ pages }) => pages.map(([page]) => `docs/${page}.md`));
+    const decisions = pages.filter((page) => page.startsWith("docs/adr/") && page !== "docs/adr/README.md");
+    expect([...listed, ...decisions, "docs/README.md"].sort()).toEqual(
+      pages.filter((page) => page.startsWith("docs/")).sort(),
+    );
   });
 
   it("says what every folder is for, in its README or that of the nearest folder above", () => {

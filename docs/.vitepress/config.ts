@@ -1,0 +1,72 @@
+/** The site that `deno task docs:site` makes of these pages; every service serves it at `/docs/guide`. */
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { KINDS } from "./sidebar.ts";
+
+const BASE = "/docs/guide/";
+const docs = path.resolve(import.meta.dirname!, "..");
+
+interface Token {
+  attrGet(name: string): string | null;
+}
+type Rule = (tokens: Token[], at: number, options: object, env: { relativePath: string }, self: Renderer) => string;
+interface Renderer {
+  readonly rules: Record<string, Rule | undefined>;
+  renderToken(tokens: Token[], at: number, options: object): string;
+}
+
+/** Whether a link of a page leads out of this folder, to a source or to the README: the site does not have those. */
+const leadsOut = (page: string, link: string) =>
+  !/^([a-z]+:|#|\/)/.test(link) && path.relative(docs, path.resolve(docs, path.dirname(page), link)).startsWith("..");
+
+/** Renders a link that leads out of the site as its text. */
+function plainOutsideLinks({ renderer }: { readonly renderer: Renderer }): void {
+  const usual: Rule = (tokens, at, options, _, self) => self.renderToken(tokens, at, options);
+  const { link_open: open = usual, link_close: close = usual } = renderer.rules;
+  /** Whether the open link is plain; links do not nest. */
+  let plain = false;
+  renderer.rules.link_open = (tokens, at, options, env, self) => {
+    plain = leadsOut(env.relativePath, tokens[at]?.attrGet("href") ?? "");
+    return plain ? "" : open(tokens, at, options, env, self);
+  };
+  renderer.rules.link_close = (tokens, at, options, env, self) => plain ? "" : close(tokens, at, options, env, self);
+}
+
+/** Scripts that the generator writes into each document, by the file that holds one instead: the policy allows no inline script. */
+const scripts = new Map<string, string>();
+
+/** A document with its inline scripts as files. */
+const withoutInlineScripts = (html: string) =>
+  html.replace(/<script( id="[\w-]+")?>(.+?)<\/script>/gs, (_, id: string = "", script: string) => {
+    const file = `assets/${createHash("sha256").update(script).digest("hex").slice(0, 16)}.js`;
+    scripts.set(file, script);
+    return `<script${id} src="${BASE}${file}"></script>`;
+  });
+
+export default {
+  title: "Arbor",
+  description: "Authenticated facts and wallets on Cardano as live actors",
+  lang: "en",
+  base: BASE,
+  head: [["link", { rel: "icon", href: "data:," }]],
+  // would add a style to the document, which the policy does not allow
+  appearance: { disableTransition: false },
+  rewrites: { "README.md": "index.md", "adr/README.md": "adr/index.md" },
+  // a script for each document otherwise
+  metaChunk: true,
+  markdown: { config: plainOutsideLinks },
+  transformHtml: withoutInlineScripts,
+  buildEnd: ({ outDir }: { readonly outDir: string }) => {
+    for (const [file, script] of scripts) writeFileSync(path.join(outDir, file), script);
+  },
+  themeConfig: {
+    search: { provider: "local" },
+    outline: [2, 3],
+    sidebar: KINDS.map(({ name, pages }) => ({
+      text: name,
+      collapsed: false,
+      items: pages.map(([page, text]) => ({ text, link: `/${page.replace(/README$/, "")}` })),
+    })),
+  },
+};

@@ -1,0 +1,94 @@
+/** The site of the documentation: built from the pages, and read in a browser as services serve it. */
+/// <reference lib="dom" />
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { Hono } from "hono";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mountGuide } from "#src/http/guide.ts";
+import { type Listener, serve } from "#src/http/serve.ts";
+import { KINDS } from "../../docs/.vitepress/sidebar.ts";
+import { root } from "../support/docs/pages.ts";
+import { sharedBrowser } from "../support/pages/sharedBrowser.ts";
+
+/** The exit code of the command where the generator cannot be fetched. */
+const NOT_FETCHED = 3;
+const folder = mkdtempSync(path.join(tmpdir(), "arbor-site-"));
+const built = spawnSync(process.execPath, ["run", "-A", "--quiet", "test/docs/site.ts", folder], {
+  cwd: root,
+  encoding: "utf8",
+});
+if (built.status === NOT_FETCHED) console.warn("SKIPPED: the generator of the site cannot be fetched here.");
+const browser = await sharedBrowser();
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.skipIf(built.status === NOT_FETCHED)("the site of the documentation", () => {
+  it("is built, with a document for each page", () => {
+    expect([built.status, built.stderr]).toEqual([0, expect.anything()]);
+    const pages = KINDS.flatMap(({ pages }) => pages.map(([page]) => page.replace("README", "index")));
+    expect(pages.filter((page) => !statSync(path.join(folder, `${page}.html`), { throwIfNoEntry: false }))).toEqual([]);
+  });
+
+  it("has a bounded size", () => {
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => path.join(folder, name));
+    const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+    expect(bytes).toBeLessThan(8_000_000);
+  });
+
+  describe.skipIf(browser === undefined)("in a browser", () => {
+    let listener: Listener;
+    beforeAll(async () => {
+      const app = mountGuide(new Hono(), pathToFileURL(`${folder}/`));
+      listener = await serve(app, { host: "127.0.0.1", port: 0 });
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await listener?.stop();
+    });
+    const url = (page: string) => `http://127.0.0.1:${listener.port}/docs/guide/${page}`;
+
+    it.each(["light", "dark"] as const)(
+      "is readable on a phone, in the %s theme, and breaks no policy",
+      async (scheme) => {
+        const context = await browser!.newContext({ viewport: { width: 390, height: 844 }, colorScheme: scheme });
+        const page = await context.newPage();
+        const complaints: string[] = [];
+        page.on("console", (message) => complaints.push(message.text()));
+        page.on("pageerror", (error) => complaints.push(error.message));
+        page.on("response", (answer) => {
+          if (answer.status() >= 400 || !answer.url().startsWith(url(""))) complaints.push(answer.url());
+        });
+        for (
+          const name of [
+            "",
+            ...KINDS.flatMap(({ pages }) => pages.map(([page]) => `${page.replace("README", "index")}.html`)),
+          ]
+        ) {
+          await page.goto(url(name));
+          await page.locator("h1").first().waitFor();
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          expect([name, wide]).toEqual([name, 0]);
+          expect(await page.evaluate(() => document.documentElement.classList.contains("dark"))).toBe(
+            scheme === "dark",
+          );
+        }
+        expect(complaints).toEqual([]);
+        await context.close();
+      },
+    );
+
+    it("finds words offline", async () => {
+      const page = await browser!.newPage();
+      await page.goto(url(""));
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("quarantine");
+      await page.locator("a.result").first().click();
+      await page.waitForURL(/\.html#/);
+      expect(await page.locator("main").textContent()).toMatch(/quarantine/i);
+      await page.close();
+    });
+  });
+});
