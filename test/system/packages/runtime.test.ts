@@ -294,13 +294,15 @@ describe.skipIf(!hasNode)("the package of the runtime", () => {
     expect(named.sort()).toEqual(Object.keys(runtime).sort());
   });
 
-  it("has a tutorial whose programs are parts of the examples", () => {
+  it("has a tutorial and a page whose programs are parts of the examples", () => {
     const lines = (text: string) =>
       text.split("\n").map((line) => line.trim()).filter((line) => line !== "").join("\n");
     const code = readdirSync(examples).map((name) => lines(readFileSync(path.join(examples, name), "utf8"))).join("\n");
-    const blocks = blocksOf(readPage("docs/runtime.md")).filter(({ language }) => language === "ts");
-    expect(blocks.filter((block) => !code.includes(lines(block.code))).map(({ line }) => line)).toEqual([]);
-    expect(blocks.length).toBeGreaterThan(10);
+    const blocks = ["docs/tutorials/own-actor.md", "docs/runtime.md"].flatMap((page) =>
+      blocksOf(readPage(page)).filter(({ language }) => language === "ts")
+    );
+    expect(blocks.filter((block) => !code.includes(lines(block.code))).map((block) => block.code)).toEqual([]);
+    expect(blocks.length).toBeGreaterThan(15);
     expect(readFileSync(path.join(examples, "orders.ts"), "utf8").split("\n").length).toBeLessThan(150);
   });
 
