@@ -44,7 +44,7 @@ export const KINDS: readonly Kind[] = [
     pages: [
       ["tokens", "Tokens"],
       ["wallets", "Wallets"],
-      ["events", "Events"],
+      ["events", "Subscribe to events"],
       ["operators", "Operators"],
       ["devnet", "Devnet"],
       ["runtime", "Actors of your own"],
@@ -64,6 +64,8 @@ export const KINDS: readonly Kind[] = [
       ["reference/endpoints", "Endpoints"],
       ["reference/errors", "Error codes"],
       ["reference/metrics", "Metrics"],
+      ["reference/events", "Events"],
+      ["reference/commands", "Commands"],
       ["cli", "arbor"],
       ["cli-cardano-wallet", "cardano-wallet"],
       ["wallet-errors", "Errors of wallets"],

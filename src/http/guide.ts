@@ -23,6 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
   ".png": "image/png",
   ".txt": "text/plain; charset=utf-8",
+  ".md": "text/markdown; charset=utf-8",
 };
 /** The policy of pages, and the colours of code, which are attributes of its words. */
 const HEADERS = {

@@ -5,7 +5,7 @@
  * the product has. They are fetched into `.arbor/docs-site` once, beside a copy of the pages, so that both are found there.
  */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { root } from "../support/docs/pages.ts";
@@ -34,3 +34,8 @@ if (!existsSync(fetched) || readFileSync(fetched, "utf8") !== lock) {
 rmSync(path.join(work, "docs"), { recursive: true, force: true });
 cpSync(docs, path.join(work, "docs"), { recursive: true });
 deno(1, "run", "-A", "npm:vitepress", "build", "docs", "--outDir", target);
+// for programs that read documentation: llms.txt and the pages that it names
+cpSync(docs, target, {
+  recursive: true,
+  filter: (file) => !file.includes(".vitepress") && (statSync(file).isDirectory() || /\.(md|txt)$/.test(file)),
+});

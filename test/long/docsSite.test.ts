@@ -1,7 +1,7 @@
 /** The site of the documentation: built from the pages, and read in a browser as services serve it. */
 /// <reference lib="dom" />
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -30,6 +30,14 @@ describe.skipIf(built.status === NOT_FETCHED)("the site of the documentation", (
     expect([built.status, built.stderr]).toEqual([0, expect.anything()]);
     const pages = KINDS.flatMap(({ pages }) => pages.map(([page]) => page.replace("README", "index")));
     expect(pages.filter((page) => !statSync(path.join(folder, `${page}.html`), { throwIfNoEntry: false }))).toEqual([]);
+  });
+
+  it("has what llms.txt names", () => {
+    const named = [...readFileSync(path.join(folder, "llms.txt"), "utf8").matchAll(/\]\(([^)]+)\)/g)].map(([, name]) =>
+      name!
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((name) => !existsSync(path.join(folder, name)))).toEqual([]);
   });
 
   it("has a bounded size", () => {

@@ -12,12 +12,17 @@ export interface DocumentedCommand {
   readonly options: readonly string[];
 }
 
+/** The program, with its output into a stream. */
+export function cardanoWalletProgram(output = new PassThrough()): Command {
+  const streams = { input: () => new PassThrough(), output, errors: output, colours: false };
+  return cardanoWallet({ streams, prompts: new Prompts(streams) });
+}
+
 /** Every command that is not a group. */
 export function cardanoWalletCommands(): DocumentedCommand[] {
   let help = "";
   const output = new PassThrough();
   output.on("data", (chunk) => help += String(chunk));
-  const streams = { input: () => new PassThrough(), output, errors: output, colours: false };
   const visit = (command: Command, name: string): DocumentedCommand[] => {
     if (command.commands.length > 0) {
       return command.commands.flatMap((one) => visit(one, `${name} ${one.name()}`.trim()));
@@ -26,5 +31,5 @@ export function cardanoWalletCommands(): DocumentedCommand[] {
     command.outputHelp();
     return [{ name, help, options: command.options.map(({ long }) => (long ?? "").slice(2)) }];
   };
-  return visit(cardanoWallet({ streams, prompts: new Prompts(streams) }), "");
+  return visit(cardanoWalletProgram(output), "");
 }

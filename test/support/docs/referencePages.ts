@@ -1,12 +1,14 @@
 /** The reference pages of the documentation, made from the frozen forms, which tests compare with the running code. */
 import { readFileSync } from "node:fs";
+import type { Command } from "commander";
 import { DENO_TASK } from "#src/base/deno.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
-import { commandsOf } from "#src/cli/commandTree.ts";
 import { libraryComponents } from "#src/packages/components.ts";
+import { commandsOf, pathOf } from "#src/cli/commandTree.ts";
+import { KINDS } from "../../../docs/.vitepress/sidebar.ts";
 import { frozenPath } from "../base/frozenFiles.ts";
-
-import { root } from "./pages.ts";
+import { cardanoWalletProgram } from "../cli/cardanoWalletCommands.ts";
+import { readPage, root } from "./pages.ts";
 
 const read = (name: string) => readFileSync(frozenPath(name), "utf8");
 
@@ -172,11 +174,124 @@ function librariesPage(): string {
   return page("Libraries", made, "The libraries of the programs, by the licence that each states.", ...sections);
 }
 
-/** The reference pages by their paths from the root. */
-export const referencePages = (): Readonly<Record<string, string>> => ({
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly enum?: readonly string[];
+}
+interface EventDocument {
+  readonly channels: Readonly<Record<string, { readonly parameters: { readonly transition: { enum: string[] } } }>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** `PARENT_LOST` as events name it. */
+const kebab = (type: string) => type.toLowerCase().replaceAll("_", "-");
+
+function eventsPage(): string {
+  const { channels, components: { schemas } } = JSON.parse(read("documents/asyncapi.json")) as EventDocument;
+  const kinds = Object.keys(channels).filter((kind) => `${kind}-event` in schemas);
+  const sections = kinds.map((kind) => {
+    const { transitions } = JSON.parse(read(`kinds/${kind}.json`)) as { transitions: Record<string, string> };
+    const names = channels[kind]!.parameters.transition.enum.filter((name) => name !== "*");
+    const parts = names.map((name) => {
+      const from = Object.keys(transitions).map((key) => key.split(" ") as [string, string])
+        .filter(([, type]) => kebab(type) === name).map(([state]) => code(state));
+      const content = schemas[`${kind}.${name}`];
+      const members = Object.entries(content?.properties ?? {}).map(([member, { description, type }]) =>
+        `- ${code(member)}${content!.required?.includes(member) ? "" : " (optional)"}: ${description ?? `${type}.`}`
+      );
+      const text = members.length > 0 ? members.join("\n") : "No content beside the states.";
+      return `### ${code(`${kind}.${name}`)}\n\n${from.length === 0 ? "" : `From ${from.join(", ")}.\n\n`}${text}`;
+    });
+    return `## ${kind}\n\n${parts.join("\n\n")}`;
+  });
+  return page(
+    "Events",
+    MADE,
+    "Each transition by the kind of its actor, with the states in which it is possible and the members of `data.content`. " +
+      "`GET /asyncapi.json` of the operator service has the schemas; [events](../events.md) says how to subscribe.",
+    ...sections,
+  );
+}
+
+/** A text of a help in Markdown: its angle brackets are no HTML. */
+const plain = (text: string) => text.replaceAll("<", "\\<");
+
+const optionsOf = ({ options }: Command) =>
+  options.map(({ flags, description }) => `- ${code(flags)}: ${plain(description)}`).join("\n");
+
+function commandText(command: Command): string {
+  const words = [...command.registeredArguments].map((argument) => {
+    const word = `${argument.name()}${argument.variadic ? "..." : ""}`;
+    return argument.required ? `<${word}>` : `[${word}]`;
+  });
+  const options = optionsOf(command);
+  const usage = code([pathOf(command), ...words].join(" "));
+  return [`### ${pathOf(command)}`, `${usage}: ${plain(command.description())}.`, options]
+    .filter((text) => text !== "").join("\n\n");
+}
+
+function commandsPage(): string {
+  const programs = [arborProgram(), cardanoWalletProgram()].map((program) => {
+    const leaves = commandsOf(program).filter(({ commands }) => commands.length === 0);
+    const parts = [
+      `## ${program.name()}`,
+      plain(program.description()),
+      optionsOf(program),
+      ...leaves.map(commandText),
+    ];
+    return parts.filter((text) => text !== "").join("\n\n");
+  });
+  return page(
+    "Commands",
+    "`deno task docs` writes this page from the programs.",
+    "Every command of `arbor` and `cardano-wallet`, with its arguments and options. [arbor](../cli.md) and " +
+      "[cardano-wallet](../cli-cardano-wallet.md) say how to use them.",
+    ...programs,
+  );
+}
+
+/** The first sentence of a page, without its markup. */
+function firstSentence(text: string): string {
+  const prose = text.replace(/<!--.*?-->|^```.*?^```$/gms, "");
+  const paragraph = prose.split(/\n{2,}/).find((part) => /^(?!`deno task docs`)[A-Z`[]/.test(part.trim())) ?? "";
+  const plain = paragraph.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "").replace(/\s+/g, " ").trim();
+  return /^.*?\.(?= [A-Z]|$)/.exec(plain)?.[0] ?? plain;
+}
+
+/** The list of pages for programs that read documentation, by https://llmstxt.org. */
+function llmsText(made: Readonly<Record<string, string>>): string {
+  const sections = KINDS.map(({ name, purpose, pages }) => {
+    const lines = pages.map(([file, title]) => {
+      const text = made[`docs/${file}.md`] ?? readPage(`docs/${file}.md`);
+      return `- [${title}](${file}.md): ${firstSentence(text)}`;
+    });
+    return `## ${name}\n\n${purpose}\n\n${lines.join("\n")}`;
+  });
+  return `${
+    [
+      "# Arbor",
+      "> Authenticated facts and wallets on Cardano as live actors: a token service, a wallet service with cardano-wallet's " +
+      "HTTP API, an operator service, and a devnet with mainnet's rules, in TypeScript on Deno.",
+      ...sections,
+    ].join("\n\n")
+  }\n`;
+}
+
+/** The reference pages by their paths from the root, and the list of all pages. */
+export function referencePages(): Readonly<Record<string, string>> {
+  const made = madePages();
+  return { ...made, "docs/llms.txt": llmsText(made) };
+}
+
+const madePages = (): Readonly<Record<string, string>> => ({
   "docs/reference/options.md": optionsPage(),
   "docs/reference/endpoints.md": endpointsPage(),
   "docs/reference/errors.md": errorsPage(),
   "docs/reference/metrics.md": metricsPage(),
   "docs/reference/libraries.md": librariesPage(),
+  "docs/reference/events.md": eventsPage(),
+  "docs/reference/commands.md": commandsPage(),
 });

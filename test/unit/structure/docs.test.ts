@@ -141,6 +141,11 @@ describe.each(pages)("%s", (page) => {
     expect(prose.match(PRIVATE_WORDS) ?? []).toEqual([]);
   });
 
+  it("has no HTML, which the site would take for its own", () => {
+    const prose = text.replace(/^```[\s\S]*?^```$|``.+?``|`[^`\n]*`|<!--.*?-->|<https?:[^>]*>/gm, "");
+    expect(prose.match(/(?<!\\)<\/?[a-z][^>\n]*|\{\{/gi) ?? []).toEqual([]);
+  });
+
   it("has tables of at most five short columns", () => {
     const rows = text.split("\n").filter((line) => /^\|.*\|$/.test(line))
       .map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim()));
