@@ -44,6 +44,18 @@ const withoutInlineScripts = (html: string) =>
     return `<script${id} src="${BASE}${file}"></script>`;
   });
 
+interface Bundle {
+  readonly [file: string]: { readonly moduleIds?: readonly string[] };
+}
+/** Writes the list of the modules in the site's scripts, whose licences go with it. */
+const modulesOfBundle = {
+  name: "modules-of-bundle",
+  generateBundle(this: { emitFile(file: object): void }, _: object, bundle: Bundle): void {
+    const modules = Object.values(bundle).flatMap(({ moduleIds = [] }) => moduleIds);
+    this.emitFile({ type: "asset", fileName: "modules.json", source: JSON.stringify(modules) });
+  },
+};
+
 export default {
   title: "Arbor",
   description: "Authenticated facts and wallets on Cardano as live actors",
@@ -56,6 +68,7 @@ export default {
   // a script for each document otherwise
   metaChunk: true,
   markdown: { config: plainOutsideLinks },
+  vite: { plugins: [modulesOfBundle] },
   transformHtml: withoutInlineScripts,
   buildEnd: ({ outDir }: { readonly outDir: string }) => {
     for (const [file, script] of scripts) writeFileSync(path.join(outDir, file), script);

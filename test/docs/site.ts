@@ -8,6 +8,8 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
+import type { Metafile } from "esbuild";
+import { licencesOf } from "#src/packages/licences.ts";
 import { root } from "../support/docs/pages.ts";
 
 const docs = path.join(root, "docs");
@@ -34,6 +36,11 @@ if (!existsSync(fetched) || readFileSync(fetched, "utf8") !== lock) {
 rmSync(path.join(work, "docs"), { recursive: true, force: true });
 cpSync(docs, path.join(work, "docs"), { recursive: true });
 deno(1, "run", "-A", "npm:vitepress", "build", "docs", "--outDir", target);
+const modules = path.join(target, "modules.json");
+const inputs = Object.fromEntries((JSON.parse(readFileSync(modules, "utf8")) as string[]).map((id) => [id, {}]));
+const metafile = { outputs: { site: { inputs } } } as unknown as Metafile;
+writeFileSync(path.join(target, "THIRD-PARTY-LICENSES.txt"), licencesOf(work, [metafile]));
+rmSync(modules);
 // for programs that read documentation: llms.txt and the pages that it names
 cpSync(docs, target, {
   recursive: true,

@@ -40,6 +40,13 @@ describe.skipIf(built.status === NOT_FETCHED)("the site of the documentation", (
     expect(named.filter((name) => !existsSync(path.join(folder, name)))).toEqual([]);
   });
 
+  it("has the licences of the libraries in its scripts", () => {
+    const text = readFileSync(path.join(folder, "THIRD-PARTY-LICENSES.txt"), "utf8");
+    for (const name of ["minisearch", "vitepress", "vue"]) {
+      expect(text).toMatch(new RegExp(`^${name} [0-9.]+ \\(MIT\\)$`, "m"));
+    }
+  });
+
   it("has a bounded size", () => {
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => path.join(folder, name));
     const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
