@@ -67,6 +67,8 @@ export default {
   rewrites: { "README.md": "index.md", "adr/README.md": "adr/index.md" },
   // a script for each document otherwise
   metaChunk: true,
+  // a page loads what it shows
+  router: { prefetchLinks: false },
   markdown: { config: plainOutsideLinks },
   vite: { plugins: [modulesOfBundle] },
   transformHtml: withoutInlineScripts,
