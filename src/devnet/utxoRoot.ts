@@ -1,8 +1,9 @@
 /** Reads of the tree over the devnet's unspent outputs. */
 import type { OutRef } from "#src/cardano/output.ts";
-import { UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
+import { type OutputsSize, UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
 import { type OutputRow, readTip, readUtxosByRef } from "#src/devnet/blocks/rows.ts";
 import { DEVNET_TREE } from "#src/devnet/blocks/utxoTree.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
 /** Roots of blocks in one answer, at most: more than a rollback of mainnet's depth goes back. */
@@ -15,9 +16,13 @@ export function devnetUtxoRoot(store: Pick<Store, "sql">): UtxoRootReads {
     tables: DEVNET_TREE,
     tip: readTip,
     unspent: async (sql: Queries, refs: readonly OutRef[]) => (await readUtxosByRef(sql, refs)).value,
-    unspentAt: async (sql, address, most) => {
+    sizeAt: (sql, address, most) =>
+      onlyRow(sql<OutputsSize[]>`
+        select count(*)::int as count, coalesce(sum(octet_length(cbor)), 0)::int as bytes from
+          (select cbor from devnet_utxo where spent_height is null and address = ${address} limit ${most}) as counted`),
+    unspentAt: async (sql, address) => {
       const rows = await sql<OutputRow[]>`
-        select tx_hash, index, cbor from devnet_utxo where spent_height is null and address = ${address} limit ${most}`;
+        select tx_hash, index, cbor from devnet_utxo where spent_height is null and address = ${address}`;
       return rows.map(({ tx_hash: txHash, index, cbor }) => ({ ref: { txHash, index }, cbor }));
     },
     roots: async (sql) => {

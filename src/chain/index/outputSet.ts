@@ -16,7 +16,7 @@ import type { IndexerOptions } from "#src/chain/index/indexerOptions.ts";
 import type { Rows } from "#src/chain/index/projection.ts";
 import { insertRows } from "#src/chain/index/rows.ts";
 import { type Exclusively, KeptTree } from "#src/chain/utxoRoot/keptTree.ts";
-import { UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
+import { type OutputsSize, UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
 import type { OutputChanges, TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries, Store } from "#src/store/store.ts";
@@ -228,9 +228,13 @@ export function followerUtxoRoot(store: Pick<Store, "sql">): UtxoRootReads {
         where to_slot is null and ref = any(${sql.array(refs.map(refKey))}::text[])`;
       return rows.map(utxoOf);
     },
-    unspentAt: async (sql, address, most) => {
+    sizeAt: (sql, address, most) =>
+      onlyRow(sql<OutputsSize[]>`
+        select count(*)::int as count, coalesce(sum(octet_length(output)), 0)::int as bytes from
+          (select output from chain_output where to_slot is null and address = ${address} limit ${most}) as counted`),
+    unspentAt: async (sql, address) => {
       const rows = await sql<OutputRow[]>`
-        select ref, output from chain_output where to_slot is null and address = ${address} limit ${most}`;
+        select ref, output from chain_output where to_slot is null and address = ${address}`;
       return rows.map(({ ref, output }) => ({ ref: parseRefKey(ref), cbor: output }));
     },
     roots: async (sql) => {

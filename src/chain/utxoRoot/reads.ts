@@ -29,10 +29,18 @@ export interface RootSource {
   readonly behind?: (sql: Queries) => Promise<number | undefined>;
   /** The unspent ones of some outputs. */
   readonly unspent: (sql: Queries, refs: readonly OutRef[]) => Promise<readonly Utxo[]>;
-  /** At most so many unspent outputs at an address (bytes in hexadecimal), with their CBOR. */
-  readonly unspentAt: (sql: Queries, address: string, most: number) => Promise<readonly EncodedOutput[]>;
+  /** How many unspent outputs an address has (bytes in hexadecimal), and the bytes of their CBOR; of `most` at most. */
+  readonly sizeAt: (sql: Queries, address: string, most: number) => Promise<OutputsSize>;
+  /** The unspent outputs at an address, with their CBOR. */
+  readonly unspentAt: (sql: Queries, address: string) => Promise<readonly EncodedOutput[]>;
   /** The roots of blocks of the chain, newest first. */
   readonly roots: (sql: Queries) => Promise<readonly BlockRoot[]>;
+}
+
+/** How many outputs there are, and the bytes of their CBOR. */
+export interface OutputsSize {
+  readonly count: number;
+  readonly bytes: number;
 }
 
 /** The root after a block; null: no output. */
@@ -60,16 +68,17 @@ interface PointReads {
   readonly sql: Queries;
   /** As `UtxoRootReads.output`. */
   output(ref: OutRef): Promise<Proved<EncodedOutput> | undefined>;
-  /** As `UtxoRootReads.address`; undefined: the address has too many outputs. */
+  /** As `UtxoRootReads.address`; undefined: the address has too many outputs, or too large ones. */
   address(address: string): Promise<Proved<readonly EncodedOutput[]> | undefined>;
 }
 
 export type RootUnavailable = Failure<"utxo_root_unavailable">;
 
-/** Outputs of an address that one answer has, at most. */
+/** Outputs of an address that one answer has, and the bytes of their CBOR, at most. */
 const MOST_OUTPUTS = 20_000;
+const MOST_BYTES = 16_000_000;
 
-type TooManyOutputs = Failure<"too_many_outputs">;
+type TooLarge = Failure<"too_many_outputs" | "answer_too_large">;
 
 export class UtxoRootReads {
   constructor(private readonly source: RootSource) {}
@@ -101,7 +110,10 @@ export class UtxoRootReads {
         at: state.at,
         sql,
         output: (ref) => this.#output(sql, state, ref),
-        address: (address) => this.#address(sql, state, address),
+        address: async (address) => {
+          const read = await this.#address(sql, state, address);
+          return read.ok ? read.value : undefined;
+        },
       })
     );
   }
@@ -129,20 +141,19 @@ export class UtxoRootReads {
   /** All outputs of an address, in the order of their references' encodings, with the proof that there are no others. */
   async address(
     address: string,
-  ): Promise<Result<Proved<readonly EncodedOutput[]>, RootUnavailable | TooManyOutputs>> {
+  ): Promise<Result<Proved<readonly EncodedOutput[]>, RootUnavailable | TooLarge>> {
     const read = await this.#read((sql, state) => this.#address(sql, state, address));
-    if (!read.ok) return read;
-    return read.value ? ok(read.value) : tooMany();
+    return read.ok ? read.value : read;
   }
 
   /** The unspent outputs at an address, without a proof. */
-  async unspentAt(address: string): Promise<Result<readonly EncodedOutput[], RootUnavailable | TooManyOutputs>> {
-    const read = await this.#read((sql) => this.source.unspentAt(sql, address, MOST_OUTPUTS + 1));
+  async unspentAt(address: string): Promise<Result<readonly EncodedOutput[], RootUnavailable | TooLarge>> {
+    const read = await this.#read((sql) => this.#unspentAt(sql, address));
     if (!read.ok) return read;
-    if (read.value.length > MOST_OUTPUTS) return tooMany();
+    if (!read.value.ok) return read.value;
     const pacer = new EventLoopPacer();
     const value: EncodedOutput[] = [];
-    for (const { ref, cbor } of read.value) {
+    for (const { ref, cbor } of read.value.value) {
       value.push({ ref, cbor: canonical(cbor) });
       await pacer.step();
     }
@@ -154,14 +165,32 @@ export class UtxoRootReads {
     return utxo && await included(state, utxo);
   }
 
-  /** Undefined: the address has too many outputs. */
+  /** The outputs at an address, as the rows have them. */
+  async #unspentAt(sql: Queries, address: string): Promise<Result<readonly EncodedOutput[], TooLarge>> {
+    const { count, bytes } = await this.source.sizeAt(sql, address, MOST_OUTPUTS + 1);
+    if (count > MOST_OUTPUTS) {
+      return fail("too_many_outputs", `The address has more than ${MOST_OUTPUTS} outputs.`, { most: MOST_OUTPUTS });
+    }
+    if (bytes > MOST_BYTES) {
+      return fail(
+        "answer_too_large",
+        `The outputs of the address have ${bytes} bytes; at most ${MOST_BYTES} are given.`,
+        {
+          mostBytes: MOST_BYTES,
+        },
+      );
+    }
+    return ok(await this.source.unspentAt(sql, address));
+  }
+
   async #address(
     sql: Queries,
     { at, tree }: RootState,
     address: string,
-  ): Promise<Proved<readonly EncodedOutput[]> | undefined> {
-    const outputs = await this.source.unspentAt(sql, address, MOST_OUTPUTS + 1);
-    if (outputs.length > MOST_OUTPUTS) return undefined;
+  ): Promise<Result<Proved<readonly EncodedOutput[]>, TooLarge>> {
+    const read = await this.#unspentAt(sql, address);
+    if (!read.ok) return read;
+    const outputs = read.value;
     const prefix = addressPrefix(address);
     const below = toHex(prefix).slice(0, PREFIX_BITS / 4);
     tree.add(await readRows(sql, this.source.tables, rowsAhead([prefix]), below));
@@ -181,7 +210,7 @@ export class UtxoRootReads {
       await pacer.step();
     }
     if (value.length !== outputs.length) throw damaged();
-    return { at, value, proof: encodeCompleteness(proof) };
+    return ok({ at, value, proof: encodeCompleteness(proof) });
   }
 
   /** Reads with the tree at the newest block, in one transaction. A damaged tree is given up, so that it is built again. */
@@ -242,8 +271,4 @@ function damaged(): RangeError {
 
 function unavailable(message: string) {
   return fail("utxo_root_unavailable", message);
-}
-
-function tooMany() {
-  return fail("too_many_outputs", `The address has more than ${MOST_OUTPUTS} outputs.`, { most: MOST_OUTPUTS });
 }

@@ -20,10 +20,13 @@ export interface UtxoRootRoutesOptions {
   readonly network: NetworkId;
 }
 
-const answered = answeredBy(refusalOf({ utxo_root_unavailable: 503, too_many_outputs: 413, bad_address: 400 }));
+const answered = answeredBy(
+  refusalOf({ utxo_root_unavailable: 503, too_many_outputs: 413, answer_too_large: 413, bad_address: 400 }),
+);
 
 const UNAVAILABLE = "`utxo_root_unavailable`: the tree is not at the newest block yet";
-const TOO_MANY = "`too_many_outputs`: the address has more outputs than one answer may have";
+const TOO_MANY =
+  "`too_many_outputs`, `answer_too_large`: the address has more outputs, or larger ones, than one answer may have";
 const UNKNOWN = "`output_unknown`: no such unspent output";
 
 /** Paths of the roots of blocks, which a page of another instance compares with what its own service says. */

@@ -11,6 +11,8 @@ import { readTip } from "#src/devnet/blocks/rows.ts";
 import { DEVNET_TREE } from "#src/devnet/blocks/utxoTree.ts";
 import { eachUtxo, insertUtxos } from "#src/devnet/blocks/writes.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
+import { devnetUtxoRoot } from "#src/devnet/utxoRoot.ts";
+import { until } from "../../support/base/until.ts";
 import { person } from "../../support/wallets/person.ts";
 import { spend } from "../../support/devnet/devnet.ts";
 import { devnetWorld, give, makeBlock, valueOf } from "../../support/devnet/devnetWorld.ts";
@@ -176,4 +178,45 @@ it("is the same tree when many outputs are sorted in several passes", async () =
   }
   expect(roots[0]).toMatch(/^[0-9a-f]{64}$/);
   expect(roots[1]).toBe(roots[0]);
+});
+
+it("makes blocks, rolls back and restores while a large tree is built", async () => {
+  let devnet = await world.start({ securityParameter: 20 });
+  await pay(devnet, 2);
+  valueOf(await devnet.snapshots.save("before", { replace: false }));
+  await devnet.stop();
+  const { sql } = world.store;
+  await sql`truncate devnet_utxo_tree, devnet_utxo_tree_place, devnet_utxo_root`;
+  let release = () => {};
+  const held = new Promise<void>((resolve) => release = resolve);
+  let locked = () => {};
+  const ready = new Promise<void>((resolve) => locked = resolve);
+  // the build waits for it
+  const holding = sql.begin(async (sql) => {
+    await sql`lock table devnet_utxo_tree in access share mode`;
+    locked();
+    await held;
+  });
+  try {
+    await ready;
+    devnet = await world.start({ treeAtOnce: 0 });
+    const reads = devnetUtxoRoot(world.store);
+    for (let i = 0; i < 3; i++) await give(devnet, alice.base, 10n * ada);
+    await makeBlock(devnet);
+    valueOf(await devnet.rollback({ blocks: 1 }));
+    await makeBlock(devnet);
+    valueOf(await devnet.snapshots.restore("before"));
+    await give(devnet, bob.base, 10n * ada);
+    await makeBlock(devnet);
+    expect(await reads.root()).toMatchObject({ error: { code: "utxo_root_unavailable" } });
+    release();
+    await until("the tree is built", async () => (await reads.root()).ok);
+    const built = await rootOf();
+    await makeBlock(devnet);
+    expect(await rootOf()).toBe(built);
+    await pay(devnet, 1);
+  } finally {
+    release();
+    await holding;
+  }
 });

@@ -202,6 +202,23 @@ describe("an address", () => {
   });
 });
 
+it("refuses an address with too many outputs, or too large ones", async () => {
+  const { sql } = world.store;
+  const [many, large] = [person("many").enterprise, person("large").enterprise];
+  const insert = (address: string, count: number, bytes: number) =>
+    sql`
+      insert into devnet_utxo (tx_hash, index, address, cbor, created_height)
+      select md5(${address}) || md5(n::text), 0, ${address}, decode(repeat('00', ${bytes}), 'hex'), -1
+      from generate_series(1, ${count}) as n`;
+  await insert(many, 20_001, 1);
+  await insert(large, 100, 160_001);
+  for (const  of of[`/utxo-root/addresses/`, `/utxo-csmt/utxos-by-address/`]) {
+    expect(await get(of + many)).toMatchObject({ status: 413, body: { code: "too_many_outputs" } });
+    expect(await get(of + large)).toMatchObject({ status: 413, body: { code: "answer_too_large" } });
+  }
+  await sql`delete from devnet_utxo where address in (${many}, ${large})`;
+});
+
 it("refuses nonsense", async () => {
   const txId = kept.txHash;
   for (

@@ -8,14 +8,18 @@ import { concat, fromHex, toHex } from "#src/base/bytes.ts";
 import { silentLog } from "#src/base/log.ts";
 import { defined } from "#src/base/present.ts";
 import { created, spent } from "#src/cardano/block.ts";
+import { redeemAddress } from "#src/cardano/byron.ts";
+import { genesisOutput } from "#src/cardano/genesisOutputs.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { refKey, type Utxo } from "#src/cardano/output.ts";
+import { scanBlock } from "#src/cardano/scan.ts";
 import { madeOutput } from "#src/cardano/transaction.ts";
 import { lovelace } from "#src/cardano/value.ts";
 import { allOutputsProjection } from "#src/chain/index/allOutputs.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
 import { followerUtxoRoot, leaveOutputSet, OutputSet } from "#src/chain/index/outputSet.ts";
+import type { ChainPort, ChainStep, RawStep } from "#src/chain/provider/port.ts";
 import { encodeRef } from "#src/csmt/key.ts";
 import { canonicalOutput } from "#src/csmt/output.ts";
 import { verifyAddress, verifyNoOutput, verifyOutput } from "#src/csmt/verify.ts";
@@ -87,15 +91,20 @@ class Payments {
   }
 
   root(): string | null {
-    const elements = [...this.unspent().values()].map(({ ref, output }) =>
-      [
-        bitText(concat(blake2b256(fromHex(output.address)), encodeRef(ref))),
-        blake2b256(canonicalOutput(output)),
-      ] as const
-    );
-    const root = modelRoot(elements);
-    return root && toHex(root);
+    return modelOf([...this.unspent().values()]);
   }
+}
+
+/** The root of some outputs, by the definition. */
+function modelOf(outputs: readonly Utxo[]): string | null {
+  const elements = outputs.map(({ ref, output }) =>
+    [
+      bitText(concat(blake2b256(fromHex(output.address)), encodeRef(ref))),
+      blake2b256(canonicalOutput(output)),
+    ] as const
+  );
+  const root = modelRoot(elements);
+  return root && toHex(root);
 }
 
 const stops: (() => Promise<void>)[] = [];
@@ -111,18 +120,21 @@ afterEach(async () => {
 /** Starts a follower that keeps the set. */
 async function follow(
   chain: MemoryChain,
-  faults: ChainFaults,
-  crash: () => boolean = () => false,
-  near = 20,
-  treeAtOnce?: number,
+  network: ChainFaults | ChainPort,
+  { crash = () => false, near = 20, treeAtOnce, beginning = genesis }: {
+    readonly crash?: () => boolean;
+    readonly near?: number;
+    readonly treeAtOnce?: number;
+    readonly beginning?: readonly Utxo[];
+  } = {},
 ) {
   const fence = () => Promise.resolve();
   const outputs = new OutputSet({ store, fence, log: silentLog, keepBlocks: KEEP, ...defined({ treeAtOnce }) });
-  valueOf(await outputs.open(() => Promise.resolve(genesis)));
+  valueOf(await outputs.open(() => Promise.resolve(beginning)));
   const stop = new AbortController();
   const follower = new Follower({
     store,
-    port: memoryPort(chain, faults),
+    port: "follow" in network ? network : memoryPort(chain, network),
     projections: [allOutputsProjection],
     outputs,
     near,
@@ -165,7 +177,7 @@ describe.each([[1, 20], [2, 0]])("run %i, with blocks of their own from %i befor
     const payments = new Payments(random);
     const { chain } = payments;
     let calm = false;
-    await follow(chain, { random, drop: 0.02 }, () => !calm && random() < 0.02, near);
+    await follow(chain, { random, drop: 0.02 }, { crash: () => !calm && random() < 0.02, near });
     for (let i = 0; i < 90; i++) {
       if (chain.blocks.length > KEEP && random() < 0.1) chain.rollback(1 + Math.floor(random() * 6));
       payments.add();
@@ -256,7 +268,7 @@ describe("a large tree", () => {
     await store.sql`truncate chain_output_tree, chain_output_place`;
     const letGo = await holdRows();
     let calm = false;
-    await follow(chain, { random, drop: 0.02 }, () => !calm && random() < 0.05, 0, 0);
+    await follow(chain, { random, drop: 0.02 }, { crash: () => !calm && random() < 0.05, near: 0, treeAtOnce: 0 });
     for (let i = 0; i < 40; i++) {
       if (random() < 0.2) chain.rollback(1 + Math.floor(random() * 3));
       payments.add();
@@ -284,7 +296,7 @@ describe("a large tree", () => {
     await small();
     await store.sql`truncate chain_output_tree, chain_output_place`;
     const letGo = await holdRows();
-    const end = await follow(chain, { random }, undefined, undefined, 0);
+    const end = await follow(chain, { random }, { treeAtOnce: 0 });
     payments.add();
     await reached(chain);
     const ended = end();
@@ -292,10 +304,61 @@ describe("a large tree", () => {
     await ended;
     expect(await store.sql`select 1 from chain_output_place`).toHaveLength(0);
     payments.add();
-    await follow(chain, { random }, undefined, undefined, 0);
+    await follow(chain, { random }, { treeAtOnce: 0 });
     await reached(chain);
     await until("the tree is built", async () => (await reads().root()).ok);
     expect(await rootOf()).toBe(payments.root());
+  });
+});
+
+describe("with balances that keys redeem", () => {
+  const redeem = (n: number): Utxo => ({
+    ...genesisOutput(redeemAddress(new Uint8Array(32).fill(n)), 1_000_000_000n),
+  });
+  const balances = [redeem(1), redeem(2), redeem(3)];
+
+  /** A chain whose first blocks are of other eras. */
+  async function followEras(chain: MemoryChain, eraAt: (height: number) => number) {
+    const port = memoryPort(chain, { random: seeded(9) });
+    const of = (step: RawStep): ChainStep => {
+      if (step.type === "backward") return step;
+      const block = scanBlock(step.block);
+      return { type: "scanned", block: { ...block, era: eraAt(block.height) }, tip: step.tip };
+    };
+    return await follow(chain, {
+      ...port,
+      async *follow(points, signal) {
+        for await (const step of port.follow(points, signal)) yield of(step);
+      },
+    }, { beginning: [...genesis, ...balances] });
+  }
+
+  it.each([[1, "the first block"], [4, "the fourth block"]])("ends them with Allegra, at block %i", async (first) => {
+    const payments = new Payments(seeded(first));
+    const { chain } = payments;
+    await followEras(chain, (height) => height < first ? 2 : height < first + 2 ? 3 : 7);
+    const unspent = (ref: Utxo["ref"]) => reads().output(ref).then((read) => valueOf(read) !== undefined);
+    const without = modelOf([...payments.unspent().values()]);
+    const withThem = modelOf([...payments.unspent().values(), ...balances]);
+    for (let height = 1; height < first; height++) chain.add();
+    if (first > 1) {
+      await reached(chain);
+      expect(await rootOf()).toBe(withThem);
+      expect(await Promise.all(balances.map(({ ref }) => unspent(ref)))).toEqual([true, true, true]);
+    }
+    chain.add();
+    chain.add();
+    await reached(chain);
+    expect(await rootOf()).toBe(without);
+    expect(await Promise.all(balances.map(({ ref }) => unspent(ref)))).toEqual([false, false, false]);
+    chain.rollback(2);
+    if (first > 1) {
+      await reached(chain);
+      expect(await rootOf()).toBe(withThem);
+    }
+    chain.add();
+    await reached(chain);
+    expect(await rootOf()).toBe(without);
   });
 });
 
