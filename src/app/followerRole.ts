@@ -25,7 +25,7 @@ import {
 } from "#src/app/context.ts";
 import { followerCheck } from "#src/app/health.ts";
 import { isDevnet } from "#src/app/network.ts";
-import { tokenLogOf } from "#src/app/tokenLog.ts";
+import { logSnapshots, tokenLogOf } from "#src/app/tokenLog.ts";
 import { readWalletProjections } from "#src/app/walletRole.ts";
 
 /** Name of the lease. */
@@ -55,7 +55,7 @@ export async function startFollowerRole(context: AppContext): Promise<void> {
     const logging = { store, fence: ownLease, log: log.with({ component: "token-log" }) };
     const witnesses = new WitnessRequests({ ...logging, witnesses: settings.witnesses });
     const tokenLog = new LogWriter({
-      ...{ ...logging, networkMagic: options.networkMagic, settings },
+      ...{ ...logging, networkMagic: options.networkMagic, settings, snapshots: logSnapshots(context) },
       onCheckpoint: () => witnesses.wake(),
     });
     const outputs = beginning && new OutputSet({ store, fence: ownLease, log, keepBlocks: KEEP_BLOCKS });

@@ -3,6 +3,8 @@ import { isDevnet } from "#src/app/network.ts";
 import type { Options } from "#src/app/options.ts";
 import type { AppContext } from "#src/app/context.ts";
 import type { TokenLogReads } from "#src/operators/http/tokenLog.ts";
+import { devnetUtxoRoot } from "#src/devnet/utxoRoot.ts";
+import type { Snapshots } from "#src/tokens/log/append.ts";
 import { readLogCounts, readLogStatus } from "#src/tokens/log/status.ts";
 import { DEVNET_LOG_DEPTH, LOG_DEPTH, type LogSettings } from "#src/tokens/log/settings.ts";
 
@@ -23,4 +25,12 @@ export function tokenLogReads({ store: { sql }, options }: Pick<AppContext, "sto
     counts: () => readLogCounts(sql, settings),
     status: () => readLogStatus(sql, options.networkMagic, settings),
   };
+}
+
+/** The roots that enter the log, where they are wanted and the deployment has them. */
+export function logSnapshots({ store, options }: Pick<AppContext, "store" | "options">): Snapshots | undefined {
+  const every = tokenLogOf(options).snapshots;
+  if (every === undefined || !isDevnet(options)) return undefined;
+  const reads = devnetUtxoRoot(store);
+  return { every, roots: (sql, hashes) => reads.rootsOf(sql, hashes) };
 }

@@ -8,12 +8,20 @@ import {
   readWitness,
 } from "#src/tokens/log/settings.ts";
 
-export const TOKEN_LOG_NAMES = ["log-origin", "log-depth", "log-witness", "witness-for", "witness-name"] as const;
+export const TOKEN_LOG_NAMES = [
+  "log-origin",
+  "log-depth",
+  "log-snapshots",
+  "log-witness",
+  "witness-for",
+  "witness-name",
+] as const;
 type OptionName = (typeof TOKEN_LOG_NAMES)[number];
 
 export const TOKEN_LOG_HELP =
   `  --log-origin NAME    name of the log of tokens: its URL without the scheme; final (made of its key)  ARBOR_LOG_ORIGIN
   --log-depth N        blocks above a block before its states enter that log (${LOG_DEPTH}; devnet: ${DEVNET_LOG_DEPTH})  ARBOR_LOG_DEPTH
+  --log-snapshots N    blocks between entries with the root of the unspent outputs; devnet only (none)  ARBOR_LOG_SNAPSHOTS
   --log-witness W,W    witnesses that sign the log: URL of another Arbor, or "VKEY URL"  ARBOR_LOG_WITNESS
   --witness-for K,K    keys of the logs of others that this instance signs as a witness  ARBOR_WITNESS_FOR
   --witness-name NAME  name of this instance as a witness (made of its key)  ARBOR_WITNESS_NAME`;
@@ -43,6 +51,7 @@ export function readTokenLog({ text, number, problem }: OptionReaders): Partial<
   const given = {
     origin: nameOf("log-origin"),
     depth: number("log-depth", 1, 2_160),
+    snapshots: number("log-snapshots", 1, 1_000_000),
     witnesses: listOf("log-witness", readWitness),
     witnessFor: listOf("witness-for", readLogKey),
     witnessName: nameOf("witness-name"),

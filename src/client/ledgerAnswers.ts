@@ -283,7 +283,7 @@ function stateOf(answer: unknown, question: TokenQuestion): VerifiedTokenState {
 }
 
 function anchored({ trusted: { utxoRoot, point, from = [] } }: LedgerQuestion): string {
-  const by = from.length === 0 ? "" : ` by ${plural(from.length, "other instance", "other instances")}`;
+  const by = from.length === 0 ? "" : ` by ${plural(from.length, "other source", "other sources")}`;
   return `The response is of the block ${point.hash} in slot ${point.slot}, after which the root of all unspent outputs was ${utxoRoot}${by}.`;
 }
 

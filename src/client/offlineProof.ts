@@ -87,7 +87,7 @@ export function verifyOffline(file: unknown, policyText: string): Result<Verifie
   const { extra, index } = proof.value;
   const leaf = extra && parseLeaf(extra);
   if (!leaf) return fail("malformed", "The log's proof has no entry that is a state of a token.");
-  if (leaf.kind === "rollback" || leaf.kind === "end") {
+  if (leaf.kind === "rollback" || leaf.kind === "snapshot" || leaf.kind === "end") {
     return fail("other_state", "The entry of the log is not a state with facts.");
   }
   const logged = verifyLogProof(policy.value, extra, proof.value);

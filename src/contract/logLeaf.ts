@@ -26,6 +26,31 @@ export interface StateLeaf {
   readonly root: string;
 }
 
+/** The root of all unspent outputs after a block (see `src/csmt`). */
+export interface SnapshotLeaf {
+  readonly v: 1;
+  readonly net: number;
+  readonly kind: "snapshot";
+  readonly token?: never;
+  /** Number of this entry among snapshots, never used again. */
+  readonly seq: number;
+  readonly slot: number;
+  /** Hash of the block. */
+  readonly block: string;
+  readonly utxo_root: string;
+}
+
+/** As `RollbackLeaf`, of snapshots. */
+export interface SnapshotRollbackLeaf {
+  readonly v: 1;
+  readonly net: number;
+  readonly kind: "rollback";
+  readonly token?: never;
+  readonly seq: number;
+  readonly first: number;
+  readonly slot: number;
+}
+
 /** A rollback below what was logged: the token's entries from number `first` to the one before this are not on the chain. */
 export interface RollbackLeaf {
   readonly v: 1;
@@ -56,7 +81,9 @@ export interface FormerRollbackLeaf {
 
 /** An entry of a token. */
 export type TokenLeaf = StateLeaf | RollbackLeaf;
-export type LogLeaf = TokenLeaf | FormerRollbackLeaf;
+/** An entry of snapshots, which are numbered as the entries of one token. */
+export type SnapshotsLeaf = SnapshotLeaf | SnapshotRollbackLeaf;
+export type LogLeaf = TokenLeaf | SnapshotsLeaf | FormerRollbackLeaf;
 
 /** Most bytes of an entry. */
 const MOST = 1_024;
@@ -91,8 +118,14 @@ function leafOf(json: Json): LogLeaf | undefined {
   const members = Object.keys(json).length;
   if (kind === "rollback" && isCount(first) && (slot === -1 || isCount(slot))) {
     if (members === 5) return { v, net, kind, first, slot };
+    if (members === 6) return isCount(seq) && first < seq ? { v, net, kind, seq, first, slot } : undefined;
     const isNamed = isId(policy, 28) && isTokenName(token) && isCount(seq) && first < seq && members === 8;
     return isNamed ? { v, net, kind, policy, token, seq, first, slot } : undefined;
+  }
+  if (kind === "snapshot") {
+    const { block, utxo_root } = json;
+    const isWhole = isCount(seq) && isCount(slot) && isId(block, 32) && isId(utxo_root, 32) && members === 7;
+    return isWhole ? { v, net, kind, seq, slot, block, utxo_root } : undefined;
   }
   if (kind !== "boot" && kind !== "update" && kind !== "end") return undefined;
   if (!isId(policy, 28) || !isId(root, 32) || !isTokenName(token) || !isCount(seq) || !isCount(slot)) return undefined;

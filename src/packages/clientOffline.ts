@@ -2,3 +2,4 @@
 export type { Failure, Result } from "#src/base/result.ts";
 export * from "#src/client/keyHistory.ts";
 export * from "#src/client/offlineProof.ts";
+export * from "#src/client/loggedRoot.ts";

@@ -59,6 +59,17 @@ export async function readSlotBelow(sql: Queries, depth: number): Promise<number
   return Number(row?.slot ?? -1);
 }
 
+/** Kept blocks above a slot, up to another one, whose height is a multiple of `every`; at most `most`, the oldest first. */
+export async function readEveryBlock(
+  sql: Queries,
+  every: number,
+  { after, until, most }: { readonly after: number; readonly until: number; readonly most?: number },
+): Promise<readonly Point[]> {
+  const rows = await sql<JsonRow[]>`select slot, hash from chain_block
+    where slot > ${after} and slot <= ${until} and height % ${every}::int = 0 order by slot limit ${most ?? null}`;
+  return rows.map(pointOf);
+}
+
 /**
  * Locks the main cursor until the commit and reads it. A writer that appends to the input log of entities that the indexer
  * writes to holds this lock, so that the order of the log is the order of commits.

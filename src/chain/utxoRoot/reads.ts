@@ -9,7 +9,7 @@ import type { Point, Tip } from "#src/cardano/block.ts";
 import { blake2b256 } from "#src/cardano/hash.ts";
 import { type OutRef, type Utxo, walkOutput } from "#src/cardano/output.ts";
 import { Walk } from "#src/cardano/walk.ts";
-import { dropTree, readPlace, readRows, treeAt, type TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
+import { dropTree, readPlace, readRootsOf, readRows, treeAt, type TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
 import { foldExclusion, foldInclusion } from "#src/csmt/fold.ts";
 import { addressPrefix, keyBelow, outputKey, PREFIX_BITS } from "#src/csmt/key.ts";
 import type { LoadedTree } from "#src/csmt/loading.ts";
@@ -91,6 +91,11 @@ export class UtxoRootReads {
   /** The roots of the newest blocks, newest first. */
   roots(): Promise<Result<readonly BlockRoot[], RootUnavailable>> {
     return this.#read((sql) => this.source.roots(sql));
+  }
+
+  /** Roots after blocks, by hash, in a transaction of the caller; without those that are not kept. */
+  rootsOf(sql: Queries, hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array | null>> {
+    return readRootsOf(sql, this.source.tables, hashes);
   }
 
   /** The slot of the network's newest block, that of the newest block here, and whether all reads answer. */

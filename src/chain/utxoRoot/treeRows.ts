@@ -58,6 +58,17 @@ export async function readPlace(sql: Queries, { place }: TreeTables): Promise<Pl
   return row?.release === TREE_RELEASE ? row : undefined;
 }
 
+/** Roots after blocks, by hash; without those that are not kept. Null: no output. */
+export async function readRootsOf(
+  sql: Queries,
+  { roots }: TreeTables,
+  hashes: readonly string[],
+): Promise<Map<string, Uint8Array | null>> {
+  const rows = await sql<{ hash: string; root: Uint8Array | null }[]>`
+    select hash, root from ${sql(roots)} where hash = any(${sql.array([...hashes])}::text[])`;
+  return new Map(rows.map(({ hash, root }) => [hash, root]));
+}
+
 /** The tree at a place, which reads rows as it needs them. */
 export function treeAt(sql: Queries, tables: TreeTables, { top }: Pick<PlaceRow, "top">): LoadedTree {
   return new LoadedTree(top, (names) => readRows(sql, tables, names));

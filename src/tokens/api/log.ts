@@ -8,6 +8,9 @@ export const logInfo = z.object({
   vkey: z.string().describe("Public key of the log (signed note, type 01), as a policy names it."),
   depth: z.int().describe("Blocks above a block before its states enter the log."),
   size: z.int().describe("Entries of the newest checkpoint."),
+  snapshots: z.int().nullable().describe(
+    "Blocks between entries with the root of the unspent outputs; null where the log has none.",
+  ),
 }).meta({ id: "LogInfo" });
 
 /** Text of a signed checkpoint, of a proof. */
@@ -24,6 +27,13 @@ export const tilePathParts = {
 /** Index of an entry. */
 export const entryIndex = z.string().regex(/^(0|[1-9]\d{0,15})$/, "expected the index of an entry")
   .transform(Number).describe("Index of an entry, from 0.");
+
+/** The snapshot that is meant. */
+export const snapshotQuery = {
+  block: z.string().regex(/^[0-9a-f]{64}$/, "expected 64 hexadecimal digits").optional().describe(
+    "Hash of the block; the newest snapshot where it is missing.",
+  ),
+};
 
 /** The state whose entry is meant. */
 export const stateQuery = {

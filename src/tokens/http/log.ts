@@ -7,12 +7,12 @@ import { HttpFailure } from "#src/http/failure.ts";
 import { endpoint } from "#src/http/route.ts";
 import { vkeyOf } from "#src/tlog/note.ts";
 import { parseTilePath } from "#src/tlog/tiles.ts";
-import { entryIndex, logInfo, noteText, stateQuery, tilePathParts } from "#src/tokens/api/log.ts";
+import { entryIndex, logInfo, noteText, snapshotQuery, stateQuery, tilePathParts } from "#src/tokens/api/log.ts";
 import * as api from "#src/tokens/api/tokens.ts";
 import type { TokenService } from "#src/tokens/http/service.ts";
 import { logSigner } from "#src/tokens/log/keys.ts";
 import { readCheckpoint, readEntryIndex, readFile, readProof } from "#src/tokens/log/read.ts";
-import { readSize } from "#src/tokens/log/rows.ts";
+import { readSize, SNAPSHOTS } from "#src/tokens/log/rows.ts";
 
 const ALWAYS = { "cache-control": "public, max-age=31536000, immutable" };
 const SHORT = { "cache-control": "public, max-age=1" };
@@ -31,7 +31,8 @@ export function logRoutes(
   }, async () => {
     const { networkMagic, tokenLog } = service;
     const signer = await logSigner(sql, networkMagic, tokenLog);
-    return { origin: signer.name, vkey: vkeyOf(signer), depth: tokenLog.depth, size: await readSize(sql) };
+    const { depth, snapshots = null } = tokenLog;
+    return { origin: signer.name, vkey: vkeyOf(signer), depth, size: await readSize(sql), snapshots };
   });
 
   endpoint(app, "get", "/log/checkpoint", {
@@ -70,6 +71,19 @@ export function logRoutes(
     produces: "text/plain",
     refusals: { 404: NO_ENTRY },
   }, async ({ params: { entry }, context }) => context.text(await proofOf(entry), 200, SHORT));
+
+  endpoint(app, "get", "/log/snapshot.tlog-proof", {
+    summary: "A root of the unspent outputs with the proof that it is in the log, as a tlog-proof file",
+    description:
+      "`loggedRoot` of the client verifies it. 404 also where the log has no such entries (`snapshots` of `/log`).",
+    query: snapshotQuery,
+    answer: noteText,
+    produces: "text/plain",
+    refusals: { 404: NO_ENTRY },
+  }, async ({ query: { block }, context }) => {
+    const index = await readEntryIndex(sql, SNAPSHOTS, block);
+    return context.text(await proofOf(index), 200, SHORT);
+  });
 
   endpoint(app, "get", "/token/:tokenId/state.tlog-proof", {
     summary: "A state of a token with the proof that it is in the log, as a tlog-proof file",

@@ -1,5 +1,6 @@
 /**
- * Appends to the log what the index knows and what is final: states of tokens and their ends, in the ledger's order.
+ * Appends to the log what the index knows and what is final: states of tokens and their ends, in the ledger's order, and
+ * roots of the unspent outputs where they are wanted.
  *
  * Assumptions:
  * - The caller holds the follower's lease and runs each call in a transaction of its own, which locks the index's cursor:
@@ -7,12 +8,13 @@
  * - The order is that of slots, in a block that of the tokens' names, and of one token that of its transactions. Another
  *   order in a block would need the position of each state, which rows of earlier releases lack.
  * - A rollback below the log's slot is noted in the rollback's own transaction (`noteRollback`).
+ * - A root is that of a block that is final; where it is not known when the block becomes final, the log has none of it.
  * - Numbers of a token's entries ascend with the log and are never used again. What an earlier build withdrew has none.
  */
-import { compareBytes, utf8 } from "#src/base/bytes.ts";
+import { compareBytes, toHex, utf8 } from "#src/base/bytes.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
-import { lockCursor, readSlotBelow } from "#src/chain/index/cursor.ts";
+import { lockCursor, readEveryBlock, readSlotBelow } from "#src/chain/index/cursor.ts";
 import { insertRows } from "#src/chain/index/rows.ts";
 import type { Row } from "#src/chain/index/projection.ts";
 import { onlyRow } from "#src/store/rows.ts";
@@ -21,10 +23,19 @@ import { signCheckpoint } from "#src/tlog/checkpoint.ts";
 import { leafHash } from "#src/tlog/hash.ts";
 import type { NoteSigner } from "#src/tlog/note.ts";
 import { appendedTiles, TILE_WIDTH, type TilePlace } from "#src/tlog/tiles.ts";
-import { leafBytes, leafText, type RollbackLeaf, type StateLeaf, type TokenLeaf } from "#src/contract/logLeaf.ts";
+import {
+  leafBytes,
+  leafText,
+  type RollbackLeaf,
+  type SnapshotLeaf,
+  type SnapshotRollbackLeaf,
+  type SnapshotsLeaf,
+  type StateLeaf,
+  type TokenLeaf,
+} from "#src/contract/logLeaf.ts";
 import { scriptOf } from "#src/tokens/index/projection.ts";
 import { bytes, number, text } from "#src/tokens/index/rows.ts";
-import { readRoot, readTiles } from "#src/tokens/log/rows.ts";
+import { readRoot, readTiles, SNAPSHOTS } from "#src/tokens/log/rows.ts";
 
 /**
  * Entries in one transaction, which holds the index's cursor: a block with more is divided. Of a rollback, about as many are
@@ -40,17 +51,30 @@ export interface AppendOptions {
   /** Blocks above a block before its states enter. */
   readonly depth: number;
   readonly signer: NoteSigner;
+  readonly snapshots?: Snapshots | undefined;
+}
+
+/** Entries with the root of all unspent outputs. */
+export interface Snapshots {
+  /** After each block whose height is a multiple of that. */
+  readonly every: number;
+  /** Roots after blocks, by hash; without those that are not known. */
+  readonly roots: (sql: Queries, hashes: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array | null>>;
 }
 
 /** Whether there is something to append. */
-export async function hasFinal(sql: Queries, depth: number): Promise<boolean> {
+export async function hasFinal(
+  sql: Queries,
+  { depth, snapshots }: Pick<AppendOptions, "depth" | "snapshots">,
+): Promise<boolean> {
   const final = await readSlotBelow(sql, depth);
-  const row = await onlyRow(sql<{ due: boolean }[]>`
-    select h.undone_to is not null
+  const row = await onlyRow(sql<{ due: boolean; slot: bigint }[]>`
+    select h.slot, h.undone_to is not null
       or exists (select from token_state s where s.from_slot > h.slot and s.from_slot <= ${final})
       or exists (select from token_state s where s.to_slot > h.slot and s.to_slot <= ${final}) as due
     from log_head h`);
-  return row.due;
+  if (row.due || !snapshots) return row.due;
+  return (await readEveryBlock(sql, snapshots.every, { after: Number(row.slot), until: final, most: 1 })).length > 0;
 }
 
 /** Notes in the transaction of a rollback to a slot that the log may have entries above it. */
@@ -62,7 +86,7 @@ export async function noteRollback(sql: Queries, slot: number): Promise<void> {
 /** Appends some of what is final and signs a checkpoint; gives how many entries came and whether there may be more. */
 export async function appendFinal(
   sql: Queries,
-  { net, depth, signer }: AppendOptions,
+  { net, depth, signer, snapshots }: AppendOptions,
 ): Promise<{ readonly added: number; readonly more: boolean }> {
   await lockCursor(sql);
   const head = await onlyRow(sql<{ slot: bigint; size: bigint; undone_to: bigint | null }[]>`
@@ -70,7 +94,7 @@ export async function appendFinal(
   const size = Number(head.size);
   const slot = Number(head.slot);
   const { leaves, ...next } = head.undone_to === null
-    ? await finalLeaves(sql, slot, await readSlotBelow(sql, depth), net)
+    ? await finalLeaves(sql, slot, await readSlotBelow(sql, depth), { net, snapshots })
     : await withdrawnLeaves(sql, Math.min(slot, Number(head.undone_to)), net);
   await appendLeaves(sql, size, leaves);
   await sql`update log_head set slot = ${next.slot}, undone_to = ${next.undoneTo}, size = ${size + leaves.length}`;
@@ -78,21 +102,31 @@ export async function appendFinal(
   return { added: leaves.length, more: next.more };
 }
 
+type NumberedLeaf = TokenLeaf | SnapshotsLeaf;
+
 /** Entries to append, and where the log then is. */
 interface NextLeaves {
-  readonly leaves: readonly TokenLeaf[];
+  readonly leaves: readonly NumberedLeaf[];
   readonly slot: number;
   readonly undoneTo: number | null;
   readonly more: boolean;
 }
 
 /** The next entries. Those of a block that was divided are above the log's slot until all are there. */
-async function finalLeaves(sql: Queries, slot: number, final: number, net: number): Promise<NextLeaves> {
+async function finalLeaves(
+  sql: Queries,
+  slot: number,
+  final: number,
+  { net, snapshots }: Pick<AppendOptions, "net" | "snapshots">,
+): Promise<NextLeaves> {
   if (final <= slot) return { leaves: [], slot, undoneTo: null, more: false };
-  const until = await windowEnd(sql, slot, final);
+  const until = await windowEnd(sql, slot, final, snapshots);
   const { done } = await onlyRow(sql<{ done: number }[]>`
     select count(*)::int as done from log_entry where slot > ${slot} and not withdrawn and undoes is null`);
-  const all = await readLeaves(sql, slot, until, net);
+  const all: readonly Unnumbered[] = [
+    ...await readLeaves(sql, slot, until, net),
+    ...(snapshots ? await readSnapshots(sql, slot, until, { net, snapshots }) : []),
+  ].sort((a, b) => a.slot - b.slot);
   const leaves = await numbered(sql, all.slice(done, done + MOST));
   const next = all[done + MOST];
   if (!next) return { leaves, slot: until, undoneTo: null, more: until < final };
@@ -121,7 +155,7 @@ async function writeCheckpoint(sql: Queries, signer: NoteSigner, size: number): 
 
 /** Marks the entries above a slot as withdrawn, of some tokens at a time; each of these tokens gets an entry that says so. */
 async function withdrawnLeaves(sql: Queries, slot: number, net: number): Promise<NextLeaves> {
-  const rows = await sql<{ token: string; policy: string; first: bigint; seq: bigint }[]>`
+  const rows = await sql<{ token: string; policy: string | null; first: bigint; seq: bigint }[]>`
     with turn as (
       select token from (
         select token, sum(count(*)) over (order by token collate "C") - count(*) as before from log_entry
@@ -134,26 +168,51 @@ async function withdrawnLeaves(sql: Queries, slot: number, net: number): Promise
     )
     select token, min(entry::json->>'policy') as policy, min(seq) as first, (select max(seq) + 1 from log_entry e where e.token = gone.token) as seq
     from gone group by token order by token collate "C"`;
-  const leaves = rows.map(({ policy, token, first, seq }): RollbackLeaf => ({
-    ...{ v: 1, net, kind: "rollback", policy, token, seq: Number(seq), first: Number(first), slot },
-  }));
+  const leaves = rows.map(({ policy, token, ...row }): RollbackLeaf | SnapshotRollbackLeaf => {
+    const said = { v: 1, net, kind: "rollback", seq: Number(row.seq), first: Number(row.first), slot } as const;
+    return policy === null ? said : { ...said, policy, token };
+  });
   return { leaves, slot, undoneTo: rows.length === 0 ? null : slot, more: true };
 }
 
-/** The slot up to which there are at least `MOST` states that begin or end, if there are. */
-async function windowEnd(sql: Queries, after: number, final: number): Promise<number> {
+/** The slot up to which there are at least `MOST` states that begin or end, or snapshots, if there are. */
+async function windowEnd(
+  sql: Queries,
+  after: number,
+  final: number,
+  snapshots: Snapshots | undefined,
+): Promise<number> {
   const { slot } = await onlyRow(sql<{ slot: bigint | null }[]>`select least(
     (select from_slot from token_state where from_slot > ${after} and from_slot <= ${final}
       order by from_slot offset ${MOST - 1} limit 1),
     (select to_slot from token_state where to_slot > ${after} and to_slot <= ${final}
       order by to_slot offset ${MOST - 1} limit 1)) as slot`);
-  return slot === null ? final : Number(slot);
+  const until = slot === null ? final : Number(slot);
+  const blocks = snapshots ? await readEveryBlock(sql, snapshots.every, { after, until, most: MOST }) : [];
+  return blocks[MOST - 1]?.slot ?? until;
 }
 
-type Unnumbered = Omit<StateLeaf, "seq">;
+type UnnumberedState = Omit<StateLeaf, "seq">;
+type UnnumberedSnapshot = Omit<SnapshotLeaf, "seq">;
+type Unnumbered = UnnumberedState | UnnumberedSnapshot;
+
+/** Snapshots after blocks up to a slot, in order; they are the last entries of their blocks. */
+async function readSnapshots(
+  sql: Queries,
+  after: number,
+  until: number,
+  { net, snapshots }: { readonly net: number; readonly snapshots: Snapshots },
+): Promise<UnnumberedSnapshot[]> {
+  const blocks = await readEveryBlock(sql, snapshots.every, { after, until });
+  const roots = await snapshots.roots(sql, blocks.map(({ hash }) => hash));
+  return blocks.flatMap(({ slot, hash: block }) => {
+    const root = roots.get(block);
+    return root ? [{ v: 1 as const, net, kind: "snapshot" as const, slot, block, utxo_root: toHex(root) }] : [];
+  });
+}
 
 /** States made and ended after a slot, up to another one, in order. */
-async function readLeaves(sql: Queries, after: number, until: number, net: number): Promise<Unnumbered[]> {
+async function readLeaves(sql: Queries, after: number, until: number, net: number): Promise<UnnumberedState[]> {
   const states = await sql<Row[]>`
     select ref, token, root, output, from_slot as slot, 0 as last, coalesce(position, -1) as position
     from token_state where from_slot > ${after} and from_slot <= ${until}`;
@@ -185,8 +244,8 @@ function compareRows(a: Row, b: Row): number {
 const compareText = (a: string, b: string) => compareBytes(utf8(a), utf8(b));
 
 /** Numbers the entries of each token, after all that it ever had. The first one that is on the chain is its `boot`. */
-async function numbered(sql: Queries, leaves: readonly Unnumbered[]): Promise<StateLeaf[]> {
-  const tokens = [...new Set(leaves.map(({ token }) => token))];
+async function numbered(sql: Queries, leaves: readonly Unnumbered[]): Promise<NumberedLeaf[]> {
+  const tokens = [...new Set(leaves.map(sequenceOf))];
   const rows = await sql<{ token: string; seq: bigint; begun: boolean }[]>`
     select t.token, e.seq + 1 as seq,
       exists (select from log_entry o where o.token = t.token and not o.withdrawn and o.undoes is null) as begun
@@ -194,20 +253,23 @@ async function numbered(sql: Queries, leaves: readonly Unnumbered[]): Promise<St
       select seq from log_entry where token = t.token and seq is not null order by seq desc limit 1) e`;
   const next = new Map(rows.map(({ token, seq, begun }) => [token, { seq: Number(seq), begun }]));
   return leaves.map((leaf) => {
-    const { seq, begun } = next.get(leaf.token) ?? { seq: 0, begun: false };
-    next.set(leaf.token, { seq: seq + 1, begun: true });
+    const { seq, begun } = next.get(sequenceOf(leaf)) ?? { seq: 0, begun: false };
+    next.set(sequenceOf(leaf), { seq: seq + 1, begun: true });
+    if (leaf.kind === "snapshot") return { ...leaf, seq };
     return { ...leaf, seq, kind: begun ? leaf.kind : "boot" };
   });
 }
 
-async function appendLeaves(sql: Queries, size: number, leaves: readonly TokenLeaf[]): Promise<void> {
+const sequenceOf = ({ token = SNAPSHOTS }: { readonly token?: string }) => token;
+
+async function appendLeaves(sql: Queries, size: number, leaves: readonly NumberedLeaf[]): Promise<void> {
   if (leaves.length === 0) return;
   const rows = leaves.map((leaf, i) => ({
     n: size + i,
     entry: leafText(leaf),
-    token: leaf.token,
+    token: sequenceOf(leaf),
     seq: leaf.seq,
-    ref: leaf.kind === "rollback" || leaf.kind === "end" ? null : leaf.ref,
+    ref: leaf.kind === "boot" || leaf.kind === "update" ? leaf.ref : leaf.kind === "snapshot" ? leaf.block : null,
     slot: leaf.slot,
     withdrawn: false,
     undoes: leaf.kind === "rollback" ? leaf.first : null,

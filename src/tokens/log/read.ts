@@ -55,7 +55,10 @@ export async function readProof(sql: Queries, index: number): Promise<string | u
   return logProofText({ extra: utf8(found.entry), index, hashes, checkpoint });
 }
 
-/** Index of the entry of a token's state (`refKey`), or of the newest entry of the token; undefined where there is none. */
+/**
+ * Index of the entry of a token's state (`refKey`), or of the newest entry of the token; undefined where there is none. With
+ * `SNAPSHOTS` that of the snapshot after a block (its hash), or of the newest one.
+ */
 export async function readEntryIndex(sql: Queries, token: string, ref?: string): Promise<number | undefined> {
   const [row] = ref === undefined
     ? await sql<{ n: bigint }[]>`

@@ -4,6 +4,9 @@ import { HASH_BYTES } from "#src/tlog/hash.ts";
 import { hashesOfTiles, type TilePlace, tilesRead } from "#src/tlog/tiles.ts";
 import { type SubtreeHash, treeRoot } from "#src/tlog/tree.ts";
 
+/** In the place of a token's name, which is hexadecimal, and of a state's output: the snapshots, and their blocks. */
+export const SNAPSHOTS = "snapshots";
+
 /** Gives the hashes of a tile, as many as there are; none for a tile that is not there. */
 export type ReadTile = (place: TilePlace) => Uint8Array;
 

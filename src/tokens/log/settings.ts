@@ -17,6 +17,8 @@ export interface LogSettings {
   readonly witnessName?: string;
   /** Blocks above a block before its states enter the log. */
   readonly depth: number;
+  /** Blocks from one entry with the root of the unspent outputs to the next; undefined: there are none. */
+  readonly snapshots?: number;
   readonly witnesses: readonly WitnessAddress[];
   /** Keys of the logs of others for which this instance is a witness. */
   readonly witnessFor: readonly NoteKey[];

@@ -25,7 +25,7 @@ export type WitnessAnswer =
 export async function witness(
   store: Store,
   signer: NoteSigner,
-  { witnessFor }: Pick<LogSettings, "witnessFor">,
+  { witnessFor, snapshots }: Pick<LogSettings, "witnessFor" | "snapshots">,
   text: string,
 ): Promise<WitnessAnswer> {
   const keys = (origin: string) => witnessFor.filter(({ name }) => name === origin);
@@ -43,7 +43,11 @@ export async function witness(
       return {
         type: "refuse",
         status: 422,
-        text: "The entries of the log are not those that this witness made from its own index of the chain.",
+        text: `The entries of the log are not those that this witness made from its own index of the chain${
+          snapshots === undefined
+            ? ", which has no roots of the unspent outputs: it signs no log with snapshots."
+            : `, with a root of the unspent outputs every ${snapshots} blocks.`
+        }`,
       };
     }
     return { type: "signed", line: await sign(sql, signer, decision.signed) };

@@ -2,7 +2,7 @@
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Queries, Store } from "#src/store/store.ts";
-import { appendFinal, ensureCheckpoint, hasFinal } from "#src/tokens/log/append.ts";
+import { appendFinal, ensureCheckpoint, hasFinal, type Snapshots } from "#src/tokens/log/append.ts";
 import { logSigner } from "#src/tokens/log/keys.ts";
 import { appendSeconds } from "#src/tokens/log/metrics.ts";
 import type { LogSettings } from "#src/tokens/log/settings.ts";
@@ -11,6 +11,7 @@ export interface LogWriterOptions {
   readonly store: Store;
   readonly networkMagic: number;
   readonly settings: LogSettings;
+  readonly snapshots?: Snapshots | undefined;
   /** Throws inside a transaction when the follower's lease is no longer held. */
   readonly fence: (sql: Queries) => Promise<void>;
   readonly log: Log;
@@ -60,13 +61,13 @@ export class LogWriter {
   }
 
   async #append(): Promise<boolean> {
-    const { store, fence, settings: { depth }, networkMagic } = this.options;
-    if (!await hasFinal(store.sql, depth)) return false;
+    const { store, fence, settings: { depth }, networkMagic, snapshots } = this.options;
+    if (!await hasFinal(store.sql, { depth, snapshots })) return false;
     const signer = await this.#signer();
     const start = performance.now();
     const { added, more } = await store.sql.begin(async (sql) => {
       await fence(sql);
-      return await appendFinal(sql, { net: networkMagic, depth, signer });
+      return await appendFinal(sql, { net: networkMagic, depth, signer, snapshots });
     });
     appendSeconds.of().since(start);
     if (added > 0) this.options.onCheckpoint?.();

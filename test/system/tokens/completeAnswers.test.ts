@@ -79,7 +79,7 @@ describe("complete answers", () => {
     }
     expect(list.checked).toEqual([
       expect.stringMatching(
-        /^The response is of the block [0-9a-f]{64} in slot \d+, after which the root of all unspent outputs was [0-9a-f]{64} by 1 other instance\.$/,
+        /^The response is of the block [0-9a-f]{64} in slot \d+, after which the root of all unspent outputs was [0-9a-f]{64} by 1 other source\.$/,
       ),
       "4 outputs are all that the addresses of the 3 versions of the contract had after it.",
       "2 of them are states of tokens: each holds one asset of the contract, and owner and root are in its datum.",

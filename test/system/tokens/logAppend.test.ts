@@ -37,7 +37,7 @@ const append = () => store.sql.begin((sql) => appendFinal(sql, { net: 42, depth:
 
 async function appendAll(): Promise<number[]> {
   const added: number[] = [];
-  while (await hasFinal(store.sql, 0)) added.push((await append()).added);
+  while (await hasFinal(store.sql, { depth: 0 })) added.push((await append()).added);
   return added;
 }
 

@@ -26,6 +26,23 @@ const leaf: fc.Arbitrary<LogLeaf> = fc.oneof(
     first: fc.nat(9),
     slot: fc.integer({ min: -1 }),
   }),
+  fc.record({
+    v: fc.constant(1 as const),
+    net: fc.nat(),
+    kind: fc.constant("snapshot" as const),
+    seq: fc.nat(),
+    slot: fc.maxSafeNat(),
+    block: hex(32),
+    utxo_root: hex(32),
+  }),
+  fc.record({
+    v: fc.constant(1 as const),
+    net: fc.nat(),
+    kind: fc.constant("rollback" as const),
+    seq: fc.integer({ min: 10, max: 20 }),
+    first: fc.nat(9),
+    slot: fc.integer({ min: -1 }),
+  }),
   // of an earlier build
   fc.record({
     v: fc.constant(1 as const),
