@@ -69,7 +69,10 @@ export default {
   metaChunk: true,
   // a page loads what it shows
   router: { prefetchLinks: false },
-  markdown: { config: plainOutsideLinks },
+  markdown: {
+    config: plainOutsideLinks,
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+  },
   vite: { plugins: [modulesOfBundle] },
   transformHtml: withoutInlineScripts,
   buildEnd: ({ outDir }: { readonly outDir: string }) => {
@@ -80,7 +83,6 @@ export default {
     outline: [2, 3],
     sidebar: KINDS.map(({ name, pages }) => ({
       text: name,
-      collapsed: false,
       items: pages.map(([page, text]) => ({ text, link: `/${page.replace(/README$/, "")}` })),
     })),
   },

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import axe from "axe-core";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mountGuide } from "#src/http/guide.ts";
@@ -14,6 +15,9 @@ import { KINDS } from "../../docs/.vitepress/sidebar.ts";
 import { root } from "../support/docs/pages.ts";
 import { sharedBrowser } from "../support/pages/sharedBrowser.ts";
 
+interface Axe {
+  readonly axe: typeof axe;
+}
 /** The exit code of the command where the generator cannot be fetched. */
 const NOT_FETCHED = 3;
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-site-"));
@@ -94,6 +98,25 @@ describe.skipIf(built.status === NOT_FETCHED)("the site of the documentation", (
         await context.close();
       },
     );
+
+    it.each(["light", "dark"] as const)("has no axe violations in the %s theme", async (scheme) => {
+      // axe is put into the page, which its policy does not allow
+      const context = await browser!.newContext({ colorScheme: scheme, bypassCSP: true });
+      const page = await context.newPage();
+      for (const name of ["", "concepts/requests.html", "tokens.html", "reference/commands.html"]) {
+        await page.goto(url(name));
+        await page.locator("h1").first().waitFor();
+        await page.evaluate(axe.source);
+        // the theme names its search button without the keys that it shows
+        const rules = { "label-content-name-mismatch": { enabled: false } };
+        const { violations } = await page.evaluate((rules) => (globalThis as unknown as Axe).axe.run({ rules }), rules);
+        expect([name, violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))]).toEqual([
+          name,
+          [],
+        ]);
+      }
+      await context.close();
+    });
 
     it("finds words offline", async () => {
       const page = await browser!.newPage();
