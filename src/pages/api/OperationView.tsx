@@ -121,11 +121,17 @@ function BodyView({ document, content, examples }: {
   if (types.length === 0) return <p class="note">No body.</p>;
   return (
     <>
-      {types.map(([type, { schema, example }]) => (
+      {types.map(([type, { schema, example, examples: named = {} }]) => (
         <div key={type}>
           <p class="note">{type}</p>
           {schema !== undefined && <SchemaView document={document} schema={schema} />}
           {examples && example !== undefined && <LongText text={textOf(example)} limit={2_000} />}
+          {examples && Object.entries(named).map(([query, { value }]) => (
+            <div key={query}>
+              {query !== "default" && <p class="note">With {query}</p>}
+              <LongText text={textOf(value)} limit={2_000} />
+            </div>
+          ))}
         </div>
       ))}
     </>

@@ -34,8 +34,15 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
+/** A body: its form, and one example of it, or several by the query that they answer. */
+interface Media {
+  readonly schema?: Schema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
 /** Bodies by media type. */
-export type Content = Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
+export type Content = Readonly<Record<string, Media>>;
 
 interface DescribedOperation {
   readonly summary?: string;
