@@ -47,7 +47,7 @@ export async function buildImage(
   args: Readonly<Record<string, string>>,
 ): Promise<Image> {
   const image = { environment: {}, labels: {}, user: undefined as string | undefined };
-  let [entry, command, healthCommand]: string[][] = [[], [], []];
+  let [entry, command, healthCommand]: [string[], string[], string[]] = [[], [], []];
   let given: Record<string, string> = {};
   const stages: Record<string, string> = {};
   let [at, name] = ["", ""];
