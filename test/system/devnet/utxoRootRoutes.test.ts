@@ -212,9 +212,9 @@ it("refuses an address with too many outputs, or too large ones", async () => {
       from generate_series(1, ${count}) as n`;
   await insert(many, 20_001, 1);
   await insert(large, 100, 160_001);
-  for (const  of of[`/utxo-root/addresses/`, `/utxo-csmt/utxos-by-address/`]) {
-    expect(await get(of + many)).toMatchObject({ status: 413, body: { code: "too_many_outputs" } });
-    expect(await get(of + large)).toMatchObject({ status: 413, body: { code: "answer_too_large" } });
+  for (const route of [`/utxo-root/addresses/`, `/utxo-csmt/utxos-by-address/`]) {
+    expect(await get(route + many)).toMatchObject({ status: 413, body: { code: "too_many_outputs" } });
+    expect(await get(route + large)).toMatchObject({ status: 413, body: { code: "answer_too_large" } });
   }
   await sql`delete from devnet_utxo where address in (${many}, ${large})`;
 });
