@@ -8,7 +8,6 @@ import type { Context, Hono } from "hono";
 import { compress } from "hono/compress";
 import { DENO_TASK } from "#src/base/deno.ts";
 import { etagOf, holds } from "#src/http/etag.ts";
-import { HttpFailure } from "#src/http/failure.ts";
 import { PAGE_HEADERS } from "#src/http/pages.ts";
 
 /** The path that the site was built for. */
@@ -31,6 +30,19 @@ const HEADERS = {
   "content-security-policy": `${PAGE_HEADERS["content-security-policy"]}; style-src-attr 'unsafe-inline'`,
 };
 
+/** What is answered where the site was not built. */
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Guide · Arbor</title>
+<link rel="icon" href="data:,">
+<h1>The guide was not built</h1>
+<p><code>${DENO_TASK} docs:site</code> in the checkout builds it; it needs a network once, and no restart.</p>
+</html>
+`;
+
 /** Adds the site in a folder to an app, which it returns; says how to build the site where that was not done. */
 export function mountGuide<App extends Pick<Hono, "get">>(app: App, folder: URL): App {
   /** A file's bytes; undefined where there is none. */
@@ -49,11 +61,7 @@ export function mountGuide<App extends Pick<Hono, "get">>(app: App, folder: URL)
     if (bytes !== undefined) return answer(c, name, bytes, 200);
     const missing = await read("404.html");
     if (missing !== undefined) return answer(c, "404.html", missing, 404);
-    throw new HttpFailure(
-      404,
-      "not_found",
-      `The guide was not built: \`${DENO_TASK} docs:site\` in a checkout builds it into dist/docs.`,
-    );
+    return c.body(NOT_BUILT, 404, { ...HEADERS, "cache-control": "no-store", "content-type": TYPES[".html"]! });
   });
   return app;
 }
