@@ -16,7 +16,7 @@ const anchors = new Map(
 const merged = (body: string): string =>
   body.replace(/^ *(?:<<: |[\w-]+: )\*(\w+)$/gm, (line, name) => `${line}\n${merged(anchors.get(name) ?? "")}`);
 const services = new Map(
-  [...list.split(/^volumes:\n/m)[0]!.matchAll(/^  ([\w-]+):(?: &\w+| (\*\w+))?\n((?:    .*\n)*)/gm)].map((
+  [...list.split(/^volumes:\n/m)[0]!.matchAll(/^ {2}([\w-]+):(?: &\w+| (\*\w+))?\n((?: {4}.*\n)*)/gm)].map((
     [, name, alias, body],
   ) => [name!, merged(alias === undefined ? body! : `    <<: ${alias}`)]),
 );
