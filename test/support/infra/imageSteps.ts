@@ -47,7 +47,7 @@ export async function buildImage(
   args: Readonly<Record<string, string>>,
 ): Promise<Image> {
   const image = { environment: {}, labels: {}, user: undefined as string | undefined };
-  let [entry, command, healthCommand]: [string[], string[], string[]] = [[], [], []];
+  const commands = { ENTRYPOINT: [] as string[], CMD: [] as string[], HEALTHCHECK: [] as string[] };
   let given: Record<string, string> = {};
   const stages: Record<string, string> = {};
   let [at, name] = ["", ""];
@@ -68,9 +68,7 @@ export async function buildImage(
     else if (step === "USER") image.user = text;
     else if (step === "ENV") Object.assign(image.environment, pairs(here(filled(text))));
     else if (step === "LABEL") Object.assign(image.labels, pairs(filled(text)));
-    else if (step === "ENTRYPOINT") entry = list(text);
-    else if (step === "CMD") command = list(text);
-    else if (step === "HEALTHCHECK") healthCommand = list(text);
+    else if (step === "ENTRYPOINT" || step === "CMD" || step === "HEALTHCHECK") commands[step] = list(text);
     else if (step === "COPY") {
       const [, from, rest] = /^(?:--from=(\w+) )?(.*)$/.exec(text)!;
       const files = rest!.split(" ");
@@ -90,6 +88,7 @@ export async function buildImage(
     } else if (!["EXPOSE", "VOLUME", "STOPSIGNAL"].includes(step)) throw new Error(`${step} is not known here`);
   }
   // tini is of the base
+  const { ENTRYPOINT: entry, CMD: command, HEALTHCHECK: healthCommand } = commands;
   return { ...image, command: [...entry.slice(entry.indexOf("--") + 1), ...command], healthCommand };
 }
 

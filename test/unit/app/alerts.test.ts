@@ -6,14 +6,18 @@ import { ADDED, familyOf, loadMetrics, selectorsIn, seriesIn } from "../../suppo
 const folder = new URL("../../../examples/deploy/prometheus/", import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, folder), "utf8");
 const rules = read("arbor.rules.yaml");
+const ALERT =
+  /- alert: (\w+)\n +expr: (["'])(.*)\2\n(?: +for: \w+\n)? +labels: \{ severity: (\w+) \}\n +annotations:\n +summary: "(.+)"\n/g;
 const alertsOf = (text: string) =>
-  [...text.matchAll(
-    /- alert: (\w+)\n +expr: '(.*)'\n(?: +for: \w+\n)? +labels: \{ severity: (\w+) \}\n +annotations: \{ summary: "(.+)" \}\n/g,
-  )]
-    .map(([, name, expr, severity, summary]) => ({ name: name!, expr: expr!, severity: severity!, summary: summary! }));
+  [...text.matchAll(ALERT)].map(([, name, , expr, severity, summary]) => ({
+    name: name!,
+    expr: expr!,
+    severity: severity!,
+    summary: summary!,
+  }));
 const alerts = alertsOf(rules);
 const all = [...alerts, ...alertsOf(read("machine.rules.yaml"))];
-const expressions = [...rules.matchAll(/expr: '(.*)'/g)].map(([, expr]) => expr!);
+const expressions = [...rules.matchAll(/expr: (["'])(.*)\1$/gm)].map(([, , expr]) => expr!);
 
 describe("alert rules", () => {
   beforeAll(loadMetrics);

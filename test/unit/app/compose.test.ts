@@ -34,7 +34,7 @@ describe("compose.yaml", () => {
     const configuration = read(file!);
     const variables = [...configuration.matchAll(/: \$([A-Z_]+)/g)].map(([, name]) => name!);
     expect(variables).toEqual(["SERVICE_PASSWORD", "READER_PASSWORD"]);
-    const [, environment] = /environment: \{ (SERVICE_PASSWORD: .*) \}/.exec(text)!;
+    const [, environment] = /environment: \{\s*(SERVICE_PASSWORD: [\s\S]*?),?\s*\}\n/.exec(text)!;
     expect([...environment!.matchAll(/([A-Z_]+): "/g)].map(([, name]) => name)).toEqual(variables);
     const [, user] = /NATS_USER: (\w+)/.exec(text)!;
     expect(configuration).toContain(`{ user: ${user}, password: $`);
