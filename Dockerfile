@@ -22,6 +22,16 @@ RUN deno run -A --cached-only --frozen --lock=deno.prod.lock src/packages/image.
     rm -rf /deno-dir/npm /deno-dir/remote && \
     chmod -R a+rX,go-w /arbor /deno-dir
 
+# the guide, which every service has at /docs/guide; its generator stays behind
+FROM ${BASE} AS guide
+WORKDIR /arbor
+COPY package.json deno.json deno.lock LICENSE ./
+COPY src src
+COPY test/docs test/docs
+COPY test/support/docs test/support/docs
+COPY docs docs
+RUN deno run -A --no-lock test/docs/site.ts && chmod -R a+rX,go-w dist
+
 FROM ${BASE}
 ARG VERSION=2026.11.28
 ARG REVISION=unknown
@@ -32,6 +42,7 @@ LABEL org.opencontainers.image.title="arbor" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /deno-dir /deno-dir
 COPY --from=build /arbor /arbor
+COPY --from=guide /arbor/dist/docs /arbor/dist/docs
 # PostgreSQL refuses to run as root; deno is the user 1993 of the base
 RUN mkdir -p /data && chown deno:deno /data
 USER deno

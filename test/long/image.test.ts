@@ -46,6 +46,7 @@ it("has the libraries of programs alone, and no bundler", () => {
     [],
   );
   expect(existsSync(path.join(folder, "arbor/test"))).toBe(false);
+  expect(existsSync(path.join(folder, "arbor/dist/docs/index.html"))).toBe(true);
 });
 
 it("says what it is", () => {
@@ -99,6 +100,7 @@ it("starts all roles, serves pages, is healthy by its own program, and ends on S
       expect(script, page).toBeDefined();
       expect((await fetch(`http://127.0.0.1:${port(page)}${script}`)).status).toBe(200);
     }
+    expect((await fetch(`http://127.0.0.1:${port("TOKEN")}/docs/guide/`)).status).toBe(200);
     const metrics = await (await fetch(`http://127.0.0.1:${port("HEALTH")}/metrics`)).text();
     expect(metrics).toContain(`arbor_build_info{version="${VERSION}",revision="0123abc",runtime="deno `);
   } finally {
