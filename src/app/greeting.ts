@@ -1,5 +1,5 @@
 /** What a start prints beside its addresses: whether it continues earlier work, and what a newcomer can do next. */
-import { DENO_TASK } from "#src/base/deno.ts";
+import { programLine } from "#src/base/program.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { countActors } from "#src/runtime/operations/counts.ts";
 import { databaseHosts } from "#src/store/databaseUrl.ts";
@@ -34,7 +34,7 @@ export function nextSteps(listening: readonly Listening[]): readonly string[] {
   ];
   return [
     "Next, before the tour in README.md:",
-    `  1. In another terminal, make a token with facts: ${demoEnvironment}${DENO_TASK} demo`,
+    `  1. In another terminal, make a token with facts: ${demoEnvironment}${programLine("demo")}`,
     `  2. Open the pages: ${pages.map(([at, what]) => `${at} (${what})`).join(", ")}`,
   ];
 }

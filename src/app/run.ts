@@ -23,25 +23,30 @@ interface RunOptions {
   readonly hooks?: TestHooks;
 }
 
-/** Runs a process with the options that were read; prints `help`, or why the options are not valid. */
+/**
+ * Runs a process with the options that were read; prints `help`, or why the options are not valid. Gives the exit code of
+ * the process, unless that ends by itself later.
+ */
 export async function run(
   read: Result<Options | "help", BadOption>,
   help: string,
   { untilInputEnds = false, usageCode = 2, hooks = {} }: RunOptions = {},
-): Promise<void> {
+): Promise<number> {
   if (!read.ok) {
     process.stderr.write(read.error.message + "\n");
-    process.exitCode = usageCode;
-  } else if (read.value === "help") {
+    return usageCode;
+  }
+  if (read.value === "help") {
     process.stdout.write(help + "\n");
-  } else {
-    try {
-      await (read.value.migrateOnly ? migrateOnly(read.value) : start(read.value, untilInputEnds, hooks));
-    } catch (error) {
-      const said = error instanceof EmbeddedError || error instanceof StartError;
-      process.stderr.write((said ? error.message : `The start failed: ${reason(error)}`) + "\n");
-      process.exit(1);
-    }
+    return 0;
+  }
+  try {
+    await (read.value.migrateOnly ? migrateOnly(read.value) : start(read.value, untilInputEnds, hooks));
+    return 0;
+  } catch (error) {
+    const said = error instanceof EmbeddedError || error instanceof StartError;
+    process.stderr.write((said ? error.message : `The start failed: ${reason(error)}`) + "\n");
+    process.exit(1);
   }
 }
 

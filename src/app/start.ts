@@ -1,6 +1,5 @@
 /** The program `start`. */
 import process from "node:process";
-import { HELP, readOptions } from "#src/app/options.ts";
-import { run } from "#src/app/run.ts";
+import { start } from "#src/app/programs.ts";
 
-await run(readOptions(process.argv.slice(2)), HELP);
+process.exitCode = await start(process.argv.slice(2));

@@ -1,26 +1,12 @@
-/** Makes a token with facts, step by step, against running services: `deno task start` in another terminal. */
-import { elementAt } from "#src/base/present.ts";
+/** `arbor demo`: makes a token with facts, step by step, and leaves it on the devnet. */
 import process from "node:process";
-import { DENO_TASK } from "#src/base/deno.ts";
+import { elementAt } from "#src/base/present.ts";
 import { addressText } from "#src/cardano/address.ts";
 import { newSeed, type SigningKey } from "#src/cardano/keys/signingKey.ts";
-import { DevnetClient } from "#src/client/devnet.ts";
-import { ApiError } from "#src/client/http.ts";
+import type { DevnetClient } from "#src/client/devnet.ts";
 import { verifyFact } from "#src/client/proofs.ts";
-import { type Checked, signTransaction, TokenClient, type Unsigned } from "#src/client/tokens.ts";
+import { type Checked, signTransaction, type TokenClient, type Unsigned } from "#src/client/tokens.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
-
-const TOKENS_URL = process.env.ARBOR_TOKENS_URL ?? "http://127.0.0.1:3000";
-const DEVNET_URL = process.env.ARBOR_DEVNET_URL ?? "http://127.0.0.1:10000";
-
-if (process.argv.length > 2) {
-  process.stdout.write(
-    "Makes a token with facts, step by step, and leaves it on the devnet. The services must run.\n" +
-      "There are no options. ARBOR_TOKENS_URL and ARBOR_DEVNET_URL are the addresses of the services.\n",
-  );
-  process.exit(process.argv.includes("--help") || process.argv.includes("-h") ? 0 : 2);
-}
-const tokens = new TokenClient(TOKENS_URL);
 
 interface Person {
   readonly key: SigningKey;
@@ -43,7 +29,11 @@ async function step<T>(title: string, work: () => Promise<T>, describe: (result:
 }
 
 /** Builds and checks a transaction for a person, signs and submits it; gives its hash once the ledger has it. */
-async function transact(person: Person, build: (address: string) => Promise<Checked<Unsigned>>): Promise<string> {
+async function transact(
+  tokens: TokenClient,
+  person: Person,
+  build: (address: string) => Promise<Checked<Unsigned>>,
+): Promise<string> {
   const { checked } = await build(person.address);
   return await tokens.submitAndWait(signTransaction(checked, person.key));
 }
@@ -52,13 +42,17 @@ async function transact(person: Person, build: (address: string) => Promise<Chec
 const [MANY, EACH] = [100, 25];
 
 /** Builds, signs and submits without waiting for a block; gives the transaction's hash. */
-async function send(person: Person, build: (address: string) => Promise<Checked<Unsigned>>): Promise<string> {
+async function send(
+  tokens: TokenClient,
+  person: Person,
+  build: (address: string) => Promise<Checked<Unsigned>>,
+): Promise<string> {
   const { checked } = await build(person.address);
   return await tokens.submit(signTransaction(checked, person.key));
 }
 
 /** The height of the block that holds a transaction, once one does. */
-async function heightOf(hash: string): Promise<number> {
+async function heightOf(tokens: TokenClient, hash: string): Promise<number> {
   for (;;) {
     const found = await tokens.transaction(hash, { waitMs: 10_000 });
     if (found) return found.blockHeight;
@@ -69,34 +63,39 @@ async function heightOf(hash: string): Promise<number> {
  * Many requests, and updates that follow each other without waiting for a block. They begin just after a block, so that the
  * next one applies them all, unless the machine is slow.
  */
-async function applyMany(owner: Person, requester: Person, token: string): Promise<void> {
+async function applyMany(tokens: TokenClient, owner: Person, requester: Person, token: string): Promise<void> {
   const requests = await step(`bob makes ${MANY} requests`, async () => {
     const hashes: string[] = [];
     for (let i = 1; i <= MANY; i++) {
-      hashes.push(await send(requester, (at) => tokens.insert(at, token, `star ${i}`, "seen")));
+      hashes.push(await send(tokens, requester, (at) => tokens.insert(at, token, `star ${i}`, "seen")));
     }
-    await heightOf(elementAt(hashes, MANY - 1));
+    await heightOf(tokens, elementAt(hashes, MANY - 1));
     return hashes.map((hash) => `${hash}-0`);
   }, () => "each on the change of the one before");
   await step(`alice applies them by ${MANY / EACH} updates`, async () => {
     await tokens.waitBlocks(1);
     const hashes: string[] = [];
     for (let at = 0; at < MANY; at += EACH) {
-      hashes.push(await send(owner, (address) => tokens.apply(address, token, requests.slice(at, at + EACH))));
+      hashes.push(await send(tokens, owner, (address) => tokens.apply(address, token, requests.slice(at, at + EACH))));
     }
-    return new Set(await Promise.all(hashes.map(heightOf)));
+    return new Set(await Promise.all(hashes.map((hash) => heightOf(tokens, hash))));
   }, (blocks) => blocks.size === 1 ? `all in block ${[...blocks].join()}` : `in ${blocks.size} blocks`);
 }
 
 const short = (hash: string) => hash.slice(0, 12) + "…";
 
-async function main(): Promise<void> {
+/**
+ * Makes the token, and prints each step with its duration.
+ *
+ * @throws {ApiError} where a service refuses or does not respond.
+ */
+export async function demo(tokens: TokenClient, devnet: DevnetClient): Promise<void> {
   const [alice, bob] = [newPerson(), newPerson()];
   process.stdout.write(`alice owns the token   ${alice.address}\nbob requests changes   ${bob.address}\n\n`);
 
   await step("the faucet pays both", async () => {
     for (const { address } of [alice, bob]) {
-      const paid = await new DevnetClient(DEVNET_URL).fund(address, 500_000_000n);
+      const paid = await devnet.fund(address, 500_000_000n);
       while (!(await tokens.transaction(paid))) await tokens.waitBlocks(1);
     }
   }, () => "500 ada each");
@@ -108,10 +107,10 @@ async function main(): Promise<void> {
   }, short);
 
   const request = (title: string, build: (address: string) => Promise<Checked<Unsigned>>) =>
-    step(title, async () => `${await transact(bob, build)}-0`, (made) => `request ${short(made)}`);
+    step(title, async () => `${await transact(tokens, bob, build)}-0`, (made) => `request ${short(made)}`);
   const apply = (title: string, ...requests: string[]) =>
     step(title, async () => {
-      await transact(alice, (address) => tokens.apply(address, token, requests));
+      await transact(tokens, alice, (address) => tokens.apply(address, token, requests));
       return await tokens.token(token);
     }, ({ root }) => `root ${short(root)}`);
 
@@ -129,7 +128,7 @@ async function main(): Promise<void> {
   );
   await step(
     "bob retracts that and gets his deposit back",
-    () => transact(bob, (at) => tokens.retract(at, mistake)),
+    () => transact(tokens, bob, (at) => tokens.retract(at, mistake)),
     short,
   );
   const moon = await request("bob requests moon = Phobos", (at) => tokens.insert(at, token, "moon", "Phobos"));
@@ -140,24 +139,12 @@ async function main(): Promise<void> {
     if (!checked.ok) throw new Error(checked.error.message);
   }, () => "valid");
 
-  await applyMany(alice, bob, token);
+  await applyMany(tokens, alice, bob, token);
 
   process.stdout.write(`
 The token stays on the ledger with its facts:
-  ${TOKENS_URL}/#/token/${token}
+  ${tokens.base}/#/token/${token}
 The operator service shows its statechart and history, by default at
   http://127.0.0.1:8091/ui/actors/token/${token}
 `);
-}
-
-try {
-  await main();
-} catch (error) {
-  process.stdout.write("\n");
-  if (!(error instanceof ApiError)) throw error;
-  process.stderr.write(`${error.message} (${error.code})\n`);
-  if (error.status === 0) {
-    process.stderr.write(`Start the services first, in another terminal: ${DENO_TASK} start\n`);
-  }
-  process.exitCode = 1;
 }

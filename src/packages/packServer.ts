@@ -27,12 +27,27 @@ interface ServerPart {
   readonly peers: readonly string[];
 }
 
+const THREAD_SOURCE = "src/app/threads/thread.ts";
+
 /** The server of a devnet: all of it. */
 export const DEVNET_SERVER: ServerPart = {
-  entries: { devnetProcess: "src/packages/devnetProcess.ts", thread: "src/app/threads/thread.ts" },
+  entries: { devnetProcess: "src/packages/devnetProcess.ts", thread: THREAD_SOURCE },
   reads: (file) => !LEFT_OUT.test(file),
   whole: true,
   peers: [],
+};
+
+/** Programs of the command line by their entry file. */
+export const PROGRAMS: Readonly<Record<string, string>> = {
+  arbor: "src/cli/main.ts",
+  "cardano-wallet": "src/cli/cardanoWallet/main.ts",
+  "wallet-key-export": "src/cli/keyExport/main.ts",
+};
+
+/** The server for its programs. */
+export const PROGRAMS_SERVER: ServerPart = {
+  ...DEVNET_SERVER,
+  entries: { ...PROGRAMS, thread: THREAD_SOURCE },
 };
 
 /** The runtime with the operator service. */
@@ -100,7 +115,7 @@ export async function writeServer(
     splitting: true,
     metafile: true,
     external: [...SEPARATE, ...OPTIONAL, ...part.peers],
-    plugins: [placesOfSources(root)],
+    plugins: [...options.plugins ?? [], placesOfSources(root)],
   });
   for (const file of FOLDERS.flatMap((name) => filesOf(root, name)).filter((file) => part.reads(file))) {
     write(folder, file, readFileSync(path.join(root, file)));

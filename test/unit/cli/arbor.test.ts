@@ -51,6 +51,10 @@ describe("help", () => {
       "submit",
       "verify",
       "certificates",
+      "demo",
+      "start",
+      "signer",
+      "signers",
       "completion",
       "help",
     ]);

@@ -22,7 +22,7 @@ import {
 const LANGUAGES = ["sh", "ts", "json", "yaml"];
 /** Words that no text for a reader has. */
 const PRIVATE_WORDS = /\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud|by whom|for ever)\b/gi;
-/** Options of other programs: the benchmarks, vitest, Deno, curl, nats, npm, git, docker, kubectl, helm. */
+/** Options of other programs: the benchmarks, vitest, Deno, curl, nats, npm, git, docker, kubectl, helm, sha256sum, create-arbor. */
 const OPTIONS_OF_OTHERS = [
   ...["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"],
   ...["all", "stream", "last-for", "pull", "deliver", "ack", "defaults", "count"],
@@ -30,6 +30,7 @@ const OPTIONS_OF_OTHERS = [
   ...["server", "tlsca", "inbox-prefix", "js-domain"],
   ...["global", "rm", "depth", "branch", "frozen", "prod", "lock"],
   ...["build", "build-arg", "read-only", "tmpfs", "profile", "format", "set", "from-env-file"],
+  ...["v8-flags", "heap-growing-percent", "check", "template"],
 ];
 /** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/docs/guide", "/openapi.json", "/v2/docs", "/v2/openapi.json"];

@@ -92,7 +92,7 @@ describe("the bundle", () => {
     const { stdout } = spawnSync("node", [path.join(folder, "cardano-wallet.js"), "serve", "--help"], {
       encoding: "utf8",
     });
-    expect(stdout.split("\n")[0]).toBe("The server is not part of this package: start it in a checkout of Arbor.");
+    expect(stdout.split("\n")[0]).toBe("The server is not part of this package: install @arbor-cardano/arbor instead.");
   });
 
   it.skipIf(!hasNode)("reads databases on Node", async () => {

@@ -1,0 +1,5 @@
+/** How users start a program of the product, for hints. A package has its own: there it is `arbor <name>`. */
+import { DENO_TASK } from "#src/base/deno.ts";
+
+/** The command line of a program: `start`, `demo`. */
+export const programLine = (name: "start" | "demo"): string => `${DENO_TASK} ${name}`;

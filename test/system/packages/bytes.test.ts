@@ -1,0 +1,63 @@
+/** Packages have the same bytes wherever and whenever they are packed, so that others can check them. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pack, writeSums } from "#src/packages/pack.ts";
+import { isLong } from "../../support/base/longTests.ts";
+import { hasNode } from "../../support/packages/installed.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+/** All of them in the long run: the declarations of libraries take minutes. */
+const NAMES = isLong ? undefined : ["cli", "arbor", "create-arbor"];
+
+const folders: string[] = [];
+let first: string;
+/** The files of all packages. */
+let unpacked: string;
+beforeAll(async () => {
+  if (!hasNode) return;
+  first = await digests();
+  unpacked = path.join(folders[0]!, "unpacked");
+  for (const file of readdirSync(folders[0]!).filter((name) => name.endsWith(".tgz"))) {
+    const folder = path.join(unpacked, file);
+    mkdirSync(folder, { recursive: true });
+    execFileSync("tar", ["-xzf", path.join(folders[0]!, file), "-C", folder]);
+  }
+}, 1_800_000);
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Packs into a new folder; gives the digests. */
+async function digests(): Promise<string> {
+  const folder = mkdtempSync(path.join(tmpdir(), "arbor-bytes-"));
+  folders.push(folder);
+  writeSums(folder, await pack(folder, NAMES));
+  return readFileSync(path.join(folder, "SHA256SUMS"), "utf8");
+}
+
+describe.skipIf(!hasNode)("packages", () => {
+  it("have the digests that are written beside them", () => {
+    const lines = first.trim().split("\n").map((line) => line.split("  "));
+    expect(lines.length).toBe(NAMES?.length ?? 7);
+    for (const [digest, file] of lines) {
+      const bytes = readFileSync(path.join(folders[0]!, file!));
+      expect([file, digest]).toEqual([file, createHash("sha256").update(bytes).digest("hex")]);
+    }
+  });
+
+  it("have the same bytes when they are packed again", async () => {
+    expect(await digests()).toBe(first);
+  }, 1_800_000);
+
+  it("name no folder of the machine that packed them", () => {
+    for (const place of [root, path.join(tmpdir(), "arbor-pack-")]) {
+      const { status, stdout } = spawnSync("grep", ["-rlF", place.slice(1), unpacked], { encoding: "utf8" });
+      expect([status, stdout]).toEqual([1, ""]);
+    }
+  });
+});
