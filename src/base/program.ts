@@ -1,4 +1,4 @@
-/** How users start a program of the product, for hints. A package has its own: there it is `arbor <name>`. */
+/** How users start a program of the product, for hints. Packages have another module in its place. */
 import { DENO_TASK } from "#src/base/deno.ts";
 
 /** The command line of a program: `start`, `demo`. */

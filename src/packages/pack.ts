@@ -462,8 +462,8 @@ const packedServer = replaced(
   'export const SERVER = new URL("../server/dist/devnetProcess.js", import.meta.url);',
 );
 
-/** Programs are started by their names where they are installed. */
-const installedPrograms = replaced("src/base/program.ts", "export const programLine = (name) => `arbor ${name}`;");
+/** Programs name themselves as they were started. */
+const installedPrograms = replaced("src/base/program.ts", 'export * from "#src/packages/installedProgram.ts";');
 
 /** The command line with the server in files of its own, which it loads by their names. */
 const bundledServer = replaced(

@@ -138,6 +138,11 @@ describe.skipIf(!hasNode)("the package of the programs", () => {
     };
     let program = await begin();
     expect(existsSync(path.join(folder, ".arbor", "postgres"))).toBe(true);
+    // the hint names the program as it was started
+    const started = `${name === "Deno" ? "deno run -A" : "node"} ${binary("arbor")}`;
+    expect(program.output()).toMatch(
+      new RegExp(`make a token with facts: ARBOR_TOKENS_URL=\\S+ ARBOR_DEVNET_URL=\\S+ ${started} demo$`, "m"),
+    );
     const own = ["token service", "wallet service", "operator service", "devnet and faucet"];
     for (const service of own) {
       const { origin } = new URL(program.places.get(service)!);
