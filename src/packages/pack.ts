@@ -33,6 +33,7 @@ import {
   RUNTIME_SERVER,
   writeServer,
 } from "#src/packages/packServer.ts";
+import { billOfMaterials } from "#src/packages/sbom.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const here = fileURLToPath(new URL("./", import.meta.url));
@@ -546,24 +547,26 @@ function tarball(
   return { name: nameOf(name), tarball: file, sizes };
 }
 
-/** Writes the digests of tarballs beside them, as `sha256sum --check` reads them. */
-export function writeSums(dist: string, packed: readonly Packed[]): void {
-  const lines = packed.map(({ tarball }) => {
-    const digest = createHash("sha256").update(readFileSync(tarball)).digest("hex");
-    return `${digest}  ${path.basename(tarball)}\n`;
+/** Writes what a release has beside its tarballs: the libraries of the programs, and digests for `sha256sum --check`. */
+export function writeRelease(dist: string, packed: readonly Packed[]): void {
+  const bill = path.join(dist, `arbor-${VERSION}.cdx.json`);
+  writeFileSync(bill, `${JSON.stringify(billOfMaterials(root), null, 2)}\n`);
+  const lines = [...packed.map(({ tarball }) => tarball), bill].map((file) => {
+    const digest = createHash("sha256").update(readFileSync(file)).digest("hex");
+    return `${digest}  ${path.basename(file)}\n`;
   });
   writeFileSync(path.join(dist, "SHA256SUMS"), lines.join(""));
 }
 
 if (import.meta.main) {
-  const { values: { only, sums }, positionals: [folder] } = parseArgs({
-    options: { only: { type: "string", multiple: true }, sums: { type: "boolean" } },
+  const { values: { only, release }, positionals: [folder] } = parseArgs({
+    options: { only: { type: "string", multiple: true }, release: { type: "boolean" } },
     allowPositionals: true,
   });
   const dist = path.resolve(folder ?? path.join(root, "dist"));
   mkdirSync(dist, { recursive: true });
   const packed = await pack(dist, only);
-  if (sums) writeSums(dist, packed);
+  if (release) writeRelease(dist, packed);
   for (const { tarball: file, sizes } of packed) {
     console.log(`${path.relative(process.cwd(), file)}  ${(statSync(file).size / 1024).toFixed(0)} kB`);
     for (const [entry, bytes] of Object.entries(sizes)) {

