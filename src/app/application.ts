@@ -78,7 +78,7 @@ export async function startApp(
   const networkId = networkIdOf(options.networkMagic);
   const start: StartContext = {
     ...{ options, networkId, log, hooks, progress, health, lose, seeds },
-    ...{ devnetWallet: {}, listening: [], stops: [] },
+    ...{ devnetWallet: {}, links: { ...options.pageUrls, guide: true }, listening: [], stops: [] },
   };
   if (temporary) start.stops.push(async () => temporary.remove());
   health.checks.set("process", async () => ({ ready: false, why: "it starts" }));

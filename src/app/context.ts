@@ -9,6 +9,7 @@ import type { Touched } from "#src/chain/index/projection.ts";
 import type { FollowerOptions } from "#src/chain/index/follower.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Check, Health } from "#src/http/health.ts";
+import type { PageLinks } from "#src/http/pageLinks.ts";
 import { type Listener, serve } from "#src/http/serve.ts";
 import { explainListenError } from "#src/embedded/postgres/ports.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
@@ -68,6 +69,8 @@ export interface StartContext {
   readonly health: AppHealth;
   /** The port at which pages load the devnet's development wallet, once the devnet of this process offers one. */
   readonly devnetWallet: { port?: number };
+  /** The pages of the deployment, as far as this process knows them. */
+  readonly links: PageLinks;
   /** Mnemonics of the signing services, in their order: secrets of the role `signer`. */
   readonly seeds: readonly (readonly string[])[];
   /** Where the process listens, in the order in which the lines are printed. */

@@ -72,12 +72,13 @@ export async function startDevnetRole(context: AppContext): Promise<void> {
   let places: DevnetPlaces = {};
   const admin = without.has("admin") ? undefined : { places: () => places };
   const withWallet = !without.has("wallet");
-  const explorer = { builders, pages: PAGES, index: !without.has("index"), wallet: withWallet };
+  const explorer = { builders, pages: PAGES, links: context.links, index: !without.has("index"), wallet: withWallet };
   const served = { devnet, store, port: context.port, files, health, hosts, origins, admin, explorer, log };
   const app = devnetApp({ ...served, utxoRoot: !without.has("utxo-root") });
   if (withWallet) walletRoutes(app, { devnet, port: context.port, pages: PAGES });
   const listener = await listen(context, mountGuide(app, GUIDE), devnetPort(options));
   if (withWallet) context.devnetWallet.port = listener.port;
+  context.links.explorer ??= listener;
   listening.push({ name: "devnet and faucet", at: urlOf(listener) });
   if (!without.has("blockfrost")) {
     const measure = measureIn(builders);

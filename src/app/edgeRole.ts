@@ -59,6 +59,9 @@ export async function startEdgeRole(context: AppContext): Promise<void> {
   // the page calls the API of its own origin, so its port has the whole service, with the same guards and limits
   const uiPort = walletUiPort(options);
   const walletPage = uiPort && await listen(context, walletRoutes, { ...uiPort, tls });
+  if (tokensServed(context)) context.links.tokens ??= tokens;
+  context.links.wallet ??= wallets;
+  context.links.operator ??= operator;
   // Stops before the listeners, which wait for their streams to end.
   stops.push(() => Promise.resolve(events.close()));
   const webhooks = startWebhooks({
@@ -108,6 +111,7 @@ export function tokenEdgeOptions(context: AppContext, { ask, events, health }: E
     builders,
     client: CLIENT,
     pages: PAGES,
+    links: context.links,
     health,
     log,
     port,
@@ -152,7 +156,7 @@ function operatorService(context: AppContext, { ask: { ask }, events, health }: 
     webhookRoutes({ store, bus, kinds, allowPrivate: options.webhooksPrivate }),
     (app) => mountPages(app, page),
   ];
-  const page = { builders: context.builders, log, pages: PAGES };
+  const page = { builders: context.builders, log, pages: PAGES, links: context.links };
   return operatorApp({
     page,
     guard: {

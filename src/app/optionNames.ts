@@ -33,6 +33,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --hosts NAME,NAME    additional host names of the services and /metrics, * for any  ARBOR_HOSTS
   --origins O,O        additional origins allowed to call the token service, * for all  ARBOR_ORIGINS
   --page-connect U,U   other instances whose roots the token page may read (none)  ARBOR_PAGE_CONNECT
+  --page-urls S=URL,…  origins of pages elsewhere, for the links between pages: tokens, wallet, explorer, operator  ARBOR_PAGE_URLS
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
   --rate-limit N       requests per second and client of the token service; 0: no limit (0)  ARBOR_RATE_LIMIT
   --client-builds N    concurrent builds per client of the token service; 0: no limit (32)  ARBOR_CLIENT_BUILDS
@@ -97,6 +98,7 @@ export const NAMES = [
   "hosts",
   "origins",
   "page-connect",
+  "page-urls",
   "token-port",
   "fact-slots",
   "rate-limit",

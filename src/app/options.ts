@@ -8,6 +8,7 @@ import { originProblem } from "#src/devnet/serve/admin/origins.ts";
 import type { RateLimit } from "#src/http/rateLimit.ts";
 import { isSecurityContact } from "#src/http/securityContact.ts";
 import { hostProblem, instanceProblem, isLoopback } from "#src/http/sites.ts";
+import { type PageLinks, pageUrlProblem, pageUrls } from "#src/http/pageLinks.ts";
 import { TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 import { RETENTION_HOURS, type RetentionHours } from "#src/runtime/operations/retention.ts";
 import type { LogSettings } from "#src/tokens/log/settings.ts";
@@ -73,6 +74,8 @@ export interface Options extends NetworkOptions, LibraryOptions {
   readonly origins: readonly string[];
   /** URLs of other instances that the token page may read roots from. */
   readonly pageConnect: readonly string[];
+  /** Origins of pages that are not where this process listens. */
+  readonly pageUrls: PageLinks;
   readonly tokenPort: number;
   readonly walletPort: number;
   /** Port of the page with the wallets' balances; none where undefined. */
@@ -199,6 +202,7 @@ export function readOptions(
     hosts: reader.list("hosts", hostProblem),
     origins: reader.list("origins", originProblem),
     pageConnect: reader.list("page-connect", instanceProblem),
+    pageUrls: pageUrls(reader.list("page-urls", pageUrlProblem)),
     tokenPort: reader.port("token-port", 3000),
     ...readWalletService(reader),
     ...(Object.keys(reader.typedAs).length === 0 ? {} : { typedAs: reader.typedAs }),

@@ -120,6 +120,7 @@ export async function walletService(
     vault,
     builders,
     pages: PAGES,
+    links: context.links,
     events,
     presence,
     toleranceS: options.syncToleranceS,

@@ -16,7 +16,7 @@ export interface ServiceDocument {
   /** Files of the examples. */
   readonly examples?: readonly URL[];
   /** What bundles the page; without it only the document is served. */
-  readonly page?: Pick<PageOptions, "builders" | "log" | "pages"> | undefined;
+  readonly page?: Pick<PageOptions, "builders" | "log" | "pages" | "links"> | undefined;
   /** Name under which other pages of the service keep its token in the tab. */
   readonly tokenName?: string;
 }

@@ -20,6 +20,7 @@ import { bundledFiles } from "#src/http/clientBundle.ts";
 import { etagOf, holds } from "#src/http/etag.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { memo } from "#src/http/memo.ts";
+import { type PageLinks, pageOrigins } from "#src/http/pageLinks.ts";
 import { PAGE_HEADERS } from "#src/http/pages.ts";
 
 /** After a failure, how long none is tried again, in milliseconds. */
@@ -52,6 +53,8 @@ export interface PageOptions {
   /** Paths of the document: `/`, `/ui/*`. */
   readonly at: readonly string[];
   readonly settings?: (c: Context) => PageSettings;
+  /** Pages that its header leads to. */
+  readonly links?: PageLinks | undefined;
 }
 
 const ICON = "data:image/svg+xml," + encodeURIComponent(
@@ -91,7 +94,9 @@ export function mountPage(app: Pick<Hono, "get">, options: PageOptions): void {
   };
   for (const path of at) {
     app.get(path, async (c) => {
-      const settings = options.settings?.(c) ?? {};
+      const given = options.settings?.(c) ?? {};
+      const values = { ...pageOrigins(c.req.header("host"), options.links ?? {}), ...given.values };
+      const settings = { ...given, values };
       const body = String(await documentOf(options, await files(), settings));
       const etag = etagOf(body);
       const headers = { ...headersWith(settings), "cache-control": "no-cache", etag };

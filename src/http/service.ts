@@ -5,6 +5,7 @@ import { getPath } from "hono/utils/url";
 import type { Log } from "#src/base/log.ts";
 import { handleErrors, type RefusalFormat } from "#src/http/errors.ts";
 import { observe } from "#src/http/observe.ts";
+import type { PageLinks } from "#src/http/pageLinks.ts";
 import { guardHosts, guardSites, type Sites } from "#src/http/sites.ts";
 import type { Ask } from "#src/runtime/bus/ask.ts";
 import type { EventLog } from "#src/runtime/events/eventLog.ts";
@@ -21,6 +22,8 @@ export interface ServiceOptions {
   readonly events: EventLog;
   /** The folder with a folder for each page. */
   readonly pages: URL;
+  /** Pages that the header leads to. */
+  readonly links?: PageLinks | undefined;
   /** Adds the health endpoints. */
   readonly health: (app: OpenAPIHono) => void;
   readonly log: Log;

@@ -156,6 +156,7 @@ function TokenForm({ rejected }: { readonly rejected: boolean }) {
 
 mount({
   service: "API",
+  api: setting("document")?.replace(/openapi\.json$/, "docs") ?? "/docs",
   mode: "hash",
   sections: [
     { name: "Operations", path: "/" },

@@ -14,6 +14,8 @@ const tools = () => import("./toolViews.ts");
 void startLive();
 mount({
   service: "Explorer",
+  site: "explorer",
+  api: "/docs",
   mode: "hash",
   aside: Finder,
   sections: [

@@ -1,11 +1,12 @@
 /** A transaction in full, and why it was refused. */
 import { Ada, Amount, count } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
-import { Id } from "../kit/Id.tsx";
+import { Id, SiteLink } from "../kit/Id.tsx";
 import { Badge, Heading, Panel, Stat, Stats } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { setting } from "../kit/setting.ts";
+import { actorsOf } from "../kit/sites.ts";
 import { Ago } from "../kit/time.tsx";
 import { JsonTree } from "../kit/values.tsx";
 import { get, part, type ScriptRuns, type Transaction } from "./api.ts";
@@ -31,7 +32,8 @@ export function TransactionView({ params: { hash = "" } }: ViewProps) {
         Transaction
       </Heading>
       <p class="subject">
-        <Id value={data.value?.hash ?? hash} full name="transaction hash" />
+        <Id value={data.value?.hash ?? hash} full name="transaction hash" />{" "}
+        <SiteLink href={actorsOf(data.value?.hash ?? hash)}>Actors</SiteLink>
       </p>
       <Thing data={data} what="transaction" rows={10}>{(transaction) => <Whole transaction={transaction} />}</Thing>
     </>

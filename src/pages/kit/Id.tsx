@@ -6,6 +6,12 @@ import { toast } from "./toast.tsx";
 export const shortId = (id: string, ends = 8): string =>
   id.length > 2 * ends + 3 ? `${id.slice(0, ends + 2)}…${id.slice(-ends)}` : id;
 
+/** A link to another service's page, which opens in a tab of its own; nothing where there is no such page. */
+export function SiteLink({ href, children }: { readonly href: string | undefined; readonly children: string }) {
+  if (href === undefined) return null;
+  return <a class="site-link" href={href} target="_blank" rel="noopener">{children}</a>;
+}
+
 /** Puts text on the clipboard, and says so. */
 export async function copyText(text: string, what = "Copied"): Promise<void> {
   try {

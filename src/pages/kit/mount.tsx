@@ -5,11 +5,13 @@ import { elementAt } from "#src/base/present.ts";
 import "./theme.css";
 import { type Signal, signal } from "@preact/signals";
 import { Component, type ComponentChildren, type ComponentType, render } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Freshness, freshness } from "./connection.ts";
 import { Questions } from "./Dialog.tsx";
 import { keepFocus } from "./focus.ts";
 import { here, hrefOf, match, type Route, type RouteMode, startRouter, title, visits } from "./router.ts";
+import { setting } from "./setting.ts";
+import { type Site, siteOf, SITES } from "./sites.ts";
 import { sentenceOf } from "./states.tsx";
 import { Toasts } from "./toast.tsx";
 
@@ -25,6 +27,10 @@ export interface Section {
 export interface PageDefinition {
   /** Name of the service, beside the brand. */
   readonly service: string;
+  /** The service among those that the header leads to. */
+  readonly site?: Site;
+  /** Path of the service's API page. */
+  readonly api?: string;
   readonly mode: RouteMode;
   readonly sections: readonly Section[];
   readonly routes: readonly Route[];
@@ -88,7 +94,7 @@ function Frame({ page }: { readonly page: PageDefinition }) {
   const Aside = page.aside;
   // on a narrow screen the sections scroll sideways
   useEffect(() => {
-    document.querySelector(".bar nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    document.querySelector(".sections [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [path]);
   return (
     <>
@@ -97,9 +103,9 @@ function Frame({ page }: { readonly page: PageDefinition }) {
         <a class="brand" href={hrefOf("/")}>
           <Mark />
           <span>Arbor</span>
-          <span class="brand-service">{page.service}</span>
         </a>
-        <nav aria-label="Sections">
+        <Sites page={page} />
+        <nav class="sections" aria-label="Sections">
           {page.sections.map(({ name, path: to, outside = false, badge }) => {
             const current = !outside && (section === to || (to !== "/" && section.startsWith(`${to}/`)));
             const n = badge?.value ?? 0;
@@ -134,6 +140,45 @@ function Frame({ page }: { readonly page: PageDefinition }) {
       <Toasts />
       <Questions />
     </>
+  );
+}
+
+/** Links to the pages of the other services, to the API and to the guide; on a narrow screen a button shows them. */
+function Sites({ page }: { readonly page: PageDefinition }) {
+  const [open, setOpen] = useState(false);
+  const links = SITES.flatMap(([site, name]) => {
+    const href = site === page.site ? hrefOf("/") : siteOf(site);
+    return href === undefined ? [] : [{ name, href, current: site === page.site }];
+  });
+  if (page.api !== undefined) links.push({ name: "API", href: page.api, current: page.site === undefined });
+  const guide = setting("guide");
+  if (guide !== undefined) links.push({ name: "Guide", href: guide, current: false });
+  useEffect(() => {
+    if (!open) return;
+    const close = (event: Event) => {
+      if (event instanceof KeyboardEvent ? event.key === "Escape" : true) setOpen(false);
+    };
+    addEventListener("keydown", close);
+    // not the click that opened it, which is over
+    addEventListener("click", close);
+    return () => {
+      removeEventListener("keydown", close);
+      removeEventListener("click", close);
+    };
+  }, [open]);
+  return (
+    <nav class="sites" aria-label="Pages">
+      <button type="button" class="quiet" aria-expanded={open} aria-controls="sites" onClick={() => setOpen(!open)}>
+        {page.service} <span aria-hidden="true">▾</span>
+      </button>
+      <ul id="sites" class={open ? "open" : ""}>
+        {links.map(({ name, href, current }) => (
+          <li key={name}>
+            <a href={href} {...(current ? { "aria-current": "true" as const } : {})}>{name}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }
 

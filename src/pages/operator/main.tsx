@@ -79,6 +79,8 @@ const WebhooksView = lazy(() => import("./webhooks.tsx").then((module) => module
 
 mount({
   service: "Operator",
+  site: "operator",
+  api: "/docs",
   mode: "path",
   sections: [
     { name: "Overview", path: "/" },

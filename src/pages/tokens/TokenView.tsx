@@ -4,9 +4,10 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import { count } from "../kit/amounts.tsx";
 import { type Data, useData } from "../kit/data.tsx";
-import { Id, shortId } from "../kit/Id.tsx";
+import { Id, shortId, SiteLink } from "../kit/Id.tsx";
 import { Badge, Heading, Tabs } from "../kit/parts.tsx";
 import { hrefOf, pathOf, type ViewProps } from "../kit/router.ts";
+import { actorAt } from "../kit/sites.ts";
 import { Empty, Failure, Loading } from "../kit/states.tsx";
 import { useEvents } from "./events.ts";
 import { type EarlyFacts, earlyFacts, FactsPanel } from "./FactsPanel.tsx";
@@ -88,7 +89,7 @@ function KnownId({ tokenId, query }: { readonly tokenId: string; readonly query:
         </span>
       </Heading>
       <p class="token-id">
-        <Id value={tokenId} name="token id" full />
+        <Id value={tokenId} name="token id" full /> <SiteLink href={actorAt("token", tokenId)}>Actor</SiteLink>
       </p>
       <p class="sr" role="status">{said}</p>
       <Body tokenId={tokenId} data={data} version={version} query={query} early={early} />

@@ -18,12 +18,12 @@ function HeaderEnd() {
 
 mount({
   service: "Tokens",
+  site: "tokens",
+  api: "/docs",
   mode: "hash",
   sections: [
     { name: "Tokens", path: "/" },
     { name: "Accept a token", path: "/accept" },
-    { name: "API", path: "/docs", outside: true },
-    { name: "Guide", path: "/docs/guide/", outside: true },
   ],
   routes: [
     { path: "/", title: "Tokens", view: TokensView },

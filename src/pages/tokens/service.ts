@@ -7,7 +7,7 @@ import type * as api from "#src/tokens/api/tokens.ts";
 import { fromHex, isHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { answer, ApiError, call, refusal, unreachable } from "#src/client/http.ts";
 import { shortId } from "../kit/Id.tsx";
-import { setting } from "../kit/mount.tsx";
+import { explorerAt } from "../kit/sites.ts";
 
 export type Token = z.output<typeof api.token>;
 export type Tokens = z.output<typeof api.tokens>;
@@ -106,22 +106,13 @@ export function slotTime(slot: number): number | undefined {
   return slots && slots.zeroTime + (slot - slots.zeroSlot) * slots.slotLength;
 }
 
-/** Origin of the deployment's own devnet; undefined on other networks. */
-const devnetOrigin = (): string | undefined => setting("devnet");
-
-/** Where the devnet's explorer shows something; undefined on other networks. */
-function explorerAt(path: string): string | undefined {
-  const devnet = devnetOrigin();
-  return devnet === undefined ? undefined : `${devnet}/#${path}`;
-}
-
-/** Address of a transaction in the devnet's explorer. */
+/** Address of a transaction in the explorer; undefined where there is none. */
 export const explorerTx = (hash: string): string | undefined => explorerAt(`/tx/${hash}`);
 
-/** Address of an address in the devnet's explorer. */
+/** Address of an address in the explorer. */
 export const explorerAddress = (address: string): string | undefined => explorerAt(`/address/${address}`);
 
-/** Where the devnet's page pays test ada to an address. */
+/** Where the explorer pays test ada to an address. */
 export const faucetPage = (address: string): string | undefined => explorerAt(`/tools?to=${address}`);
 
 /** Whether the reader typed bytes, after `0x`. */

@@ -4,9 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 import { Ada, count } from "../kit/amounts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
 import { confirm } from "../kit/Dialog.tsx";
-import { Id } from "../kit/Id.tsx";
+import { Id, SiteLink } from "../kit/Id.tsx";
 import { Badge, Facts, Panel } from "../kit/parts.tsx";
 import { go, hrefOf } from "../kit/router.ts";
+import { actorsOf } from "../kit/sites.ts";
 import { DateTime } from "../kit/time.tsx";
 import { toast } from "../kit/toast.tsx";
 import { JsonTree } from "../kit/values.tsx";
@@ -111,6 +112,7 @@ function DetailFacts({ transaction: one, message }: {
     amounts.reduce((total, { amount }) => total + BigInt(amount.quantity), 0n);
   const isOpen = status !== "in_ledger";
   const words = governanceWords(one);
+  const operators = actorsOf(one.id);
   return (
     <Facts
       pairs={[
@@ -124,6 +126,7 @@ function DetailFacts({ transaction: one, message }: {
           ),
         ],
         ["Id", <Id value={one.id} name="transaction id" href={explorerTx(one.id)} full external />],
+        ["Actors", operators === undefined ? undefined : <SiteLink href={operators}>Operator page</SiteLink>],
         [
           "In the ledger since",
           one.inserted_at && (

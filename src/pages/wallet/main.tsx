@@ -14,12 +14,12 @@ const SharedWalletForm = lazy(() => import("./additions.ts").then(({ SharedWalle
 
 mount({
   service: "Wallets",
+  site: "wallet",
+  api: "/v2/docs",
   mode: "hash",
   sections: [
     { name: "Wallets", path: "/" },
     { name: "Add a wallet", path: "/new" },
-    { name: "API", path: "/v2/docs", outside: true },
-    { name: "Guide", path: "/docs/guide/", outside: true },
   ],
   aside: NetworkStatus,
   routes: [

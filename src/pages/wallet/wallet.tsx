@@ -3,9 +3,10 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Loaded, useData } from "../kit/data.tsx";
-import { Id } from "../kit/Id.tsx";
+import { Id, SiteLink } from "../kit/Id.tsx";
 import { Heading, lazy, Tabs } from "../kit/parts.tsx";
 import { hrefOf, type ViewProps } from "../kit/router.ts";
+import { actorAt } from "../kit/sites.ts";
 import { Empty, Failure } from "../kit/states.tsx";
 import { Kind, State } from "./list.tsx";
 import { Overview } from "./overview.tsx";
@@ -156,6 +157,9 @@ function OneWallet({ prefix, id, tab, item, query }: {
             <State wallet={wallet} />
             <Kind wallet={wallet} />
             <Id value={wallet.id} name="wallet id" ends={6} />
+            <SiteLink href={actorAt(prefix === "shared-wallets" ? "shared-wallet" : "wallet", wallet.id)}>
+              Actor
+            </SiteLink>
           </span>
         }
       >

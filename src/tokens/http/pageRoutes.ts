@@ -9,14 +9,14 @@ import type { TokenEdgeOptions } from "#src/tokens/http/options.ts";
 
 /**
  * Serves `/` and `/page/tokens/…`. With `devnetWallet`, the port of the deployment's own devnet, the page also loads that
- * devnet's development wallet, and links to its explorer, under the host name by which the page itself was requested.
- * With `pageConnect` it may read the roots of those instances, to verify what this one says.
+ * devnet's development wallet, under the host name by which the page itself was requested. With `pageConnect` it may read
+ * the roots of those instances, to verify what this one says.
  */
 export function pageRoutes(
   app: Pick<Hono, "get">,
-  { builders, log, pages, devnetWallet, pageConnect = [] }: Pick<
+  { devnetWallet, pageConnect = [], ...page }: Pick<
     TokenEdgeOptions,
-    "builders" | "log" | "pages" | "devnetWallet" | "pageConnect"
+    "builders" | "log" | "pages" | "links" | "devnetWallet" | "pageConnect"
   >,
 ): void {
   const connect = pageConnect.map((url) => new URL(url).origin);
@@ -29,5 +29,5 @@ export function pageRoutes(
       connect,
     };
   };
-  mountPage(app, { builders, log, pages, name: "tokens", title: "Tokens", at: ["/"], settings });
+  mountPage(app, { ...page, name: "tokens", title: "Tokens", at: ["/"], settings });
 }

@@ -10,11 +10,11 @@ import type { WalletEdgeOptions } from "#src/wallets/http/options.ts";
 /** Serves `/` and `/page/wallet/…`. */
 export function walletPage(
   app: Pick<Hono, "get">,
-  { builders, log, pages, devnet: port }: Pick<WalletEdgeOptions, "builders" | "log" | "pages" | "devnet">,
+  { devnet: port, ...page }: Pick<WalletEdgeOptions, "builders" | "log" | "pages" | "links" | "devnet">,
 ): void {
   const settings = (c: Context) => {
     const devnet = port === undefined ? undefined : originAt(c.req.header("host"), port);
     return devnet === undefined ? {} : { values: { devnet }, connect: [devnet] };
   };
-  mountPage(app, { builders, log, pages, name: "wallet", title: "Wallets", at: ["/"], settings });
+  mountPage(app, { ...page, name: "wallet", title: "Wallets", at: ["/"], settings });
 }

@@ -206,7 +206,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
       expect(await link.getAttribute("href")).toMatch(new RegExp(`^${arbor.devnet}/#/tx/[0-9a-f]{64}$`));
     }
     await expectAccessible(page, "history");
-    await page.getByRole("link", { name: "Tokens", exact: true }).click();
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Tokens" }).click();
     await page.getByRole("row").filter({ hasText: "yours" }).first().waitFor();
     await expectAccessible(page, "the list of tokens");
   });
@@ -389,6 +389,41 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
       await live(page);
       await expectFits(page);
     }
+  });
+
+  it("leads to the pages of the other services, where its transactions and its actor open", async () => {
+    const token = await tokenWith("k", "v");
+    const page = await newPage(arbor.tokens);
+    await page.goto(`${arbor.tokens}/#/token/${token}?tab=history`);
+    await live(page);
+    const pages = page.getByRole("navigation", { name: "Pages" });
+    expect(await pages.getByRole("link").allTextContents())
+      .toEqual(["Tokens", "Wallets", ...(OWN_DEVNET ? ["Explorer"] : []), "Operator", "API", "Guide"]);
+    const actor = (await page.getByRole("link", { name: "Actor" }).getAttribute("href"))!;
+    expect(new URL(actor).origin).toBe(new URL(arbor.operator).origin);
+    const operator = await newPage(arbor.operator);
+    await operator.goto(actor);
+    await operator.getByRole("region", { name: "Statechart" }).waitFor();
+    if (OWN_DEVNET) {
+      const transaction = (await page.locator(`a[href^="${arbor.devnet}/#/tx/"]`).first().getAttribute("href"))!;
+      const explorer = await newPage(arbor.devnet);
+      await explorer.goto(transaction);
+      await explorer.getByText("in a block").first().waitFor();
+      const actors = (await explorer.getByRole("link", { name: "Actors" }).getAttribute("href"))!;
+      await operator.goto(actors);
+      await operator.getByText(token.slice(0, 8)).first().waitFor();
+    }
+    const phone = await newPage(arbor.tokens, PHONE);
+    await phone.goto(arbor.tokens);
+    await live(phone);
+    const link = phone.getByRole("link", { name: "Wallets" });
+    expect(await link.isVisible()).toBe(false);
+    await press(phone, /^Tokens/);
+    await link.waitFor();
+    await expectFits(phone);
+    await expectAccessible(phone);
+    await phone.keyboard.press("Escape");
+    await link.waitFor({ state: "hidden" });
   });
 
   it("shows bytes that are no text, finds them, and requests them in hexadecimal", async () => {

@@ -29,7 +29,7 @@ import { untilInBlock } from "#src/devnet/serve/admin/untilInBlock.ts";
 import { answeredBy, refusalOf } from "#src/http/errors.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { endpoint } from "#src/http/route.ts";
-import { mountPage } from "#src/http/pageBundle.ts";
+import { mountPage, type PageOptions } from "#src/http/pageBundle.ts";
 import { guardHosts } from "#src/http/sites.ts";
 import { publicApp, singleSlashes } from "#src/http/service.ts";
 
@@ -54,7 +54,7 @@ export interface DevnetEdgeOptions extends LedgerRoutesOptions {
 }
 
 /** What the explorer page depends on. */
-export interface ExplorerOptions extends Pick<ExplorerRoutesOptions, "index"> {
+export interface ExplorerOptions extends Pick<ExplorerRoutesOptions, "index">, Pick<PageOptions, "links"> {
   readonly builders: Pick<Builders, "run">;
   /** The folder with a folder for each page. */
   readonly pages: URL;
@@ -268,7 +268,7 @@ function payable({ network }: Devnet, text: string): string {
 function explorer(
   app: OpenAPIHono,
   { devnet, store, log, admin }: DevnetEdgeOptions,
-  { builders, pages, index, wallet }: ExplorerOptions,
+  { builders, pages, links, index, wallet }: ExplorerOptions,
 ): void {
   explorerRoutes(app, { devnet, store, log, index, measure: measureIn(builders) });
   const isOff = (on: boolean) => on ? undefined : "off";
@@ -282,6 +282,7 @@ function explorer(
     builders,
     log,
     pages,
+    links,
     name: "explorer",
     title: "Explorer",
     at: ["/"],
