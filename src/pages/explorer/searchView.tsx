@@ -23,9 +23,10 @@ export function SearchView({ query }: ViewProps) {
               ? (
                 <Empty title="This devnet has nothing of this name.">
                   {understood === "" ? "" : `It looks like ${understood}. `}
-                  You can search for the whole hash of a transaction, block, datum or script, a height, slot or epoch
-                  ("slot 500"), an address, a stake address, a pool's id or name, a representative, a governance action,
-                  and an asset by its id, fingerprint or name.
+                  You can search for a hash of a transaction, block, pool, policy, script or datum, an address, a stake
+                  address or a pool's id, whole or by 6 characters or more of the beginning; for an asset's or a pool's
+                  name, by 3 or more; for a height, slot or epoch ("slot 500"), a representative, a governance action,
+                  and an asset's id or fingerprint.
                 </Empty>
               )
               : (

@@ -268,6 +268,17 @@ test("search finds by every id, and the index answers in the devnet's form of re
   expect(found).toMatch(/^pool pool1/);
   expect(await search(found!.slice(5))).toEqual([found]);
   expect(await search("ab".repeat(32))).toEqual([]);
+  for (const length of [16, 20, 60, address.length - 1]) {
+    expect(await search(address.slice(0, length))).toEqual([`address ${address}`]);
+  }
+  const poolId = found!.slice(5);
+  for (const q of [poolId.slice(0, 11), `${poolId.slice(0, 10)}…${poolId.slice(-8)}`, pool.id.slice(0, 9)]) {
+    expect(await search(q)).toEqual([found]);
+  }
+  expect(await search("toke")).toEqual([`asset ${unit}`]);
+  expect(await search("tok%")).toEqual([]);
+  expect(await search("to")).toEqual([]);
+  expect(await search(policy.slice(0, 8))).toEqual([`policy ${policy}`, `script ${policy}`]);
   expect(await search("nothing of this name")).toEqual([]);
   expect(await get("/search?q=")).toMatchObject({ status: 400, body: { code: "bad_request" } });
 

@@ -296,7 +296,7 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     const { hash, unit } = await someMint();
     const account = addressText(rewardAddress(0, { kind: "key", hash: alice.stake }));
     const page = await open(`/address/${aliceText}`);
-    expect(await page.locator("header [aria-current]").innerText()).toBe("Chain");
+    expect(await page.locator(".sections [aria-current]").innerText()).toBe("Chain");
     const row = page.getByRole("row").filter({ has: page.locator(`a[href="#/tx/${hash}"]`) });
     expect(await row.innerText()).toMatch(/\+1 token/);
     await page.getByRole("link", { name: "Unspent outputs" }).click();

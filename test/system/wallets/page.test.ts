@@ -99,7 +99,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     const [to, second] = (await scenario.client.addresses(other.id)).map((one) => one.id);
     const page = await pages.open(`/wallets/${id}`);
     await hasStat(page, "Total", "100");
-    expect(await page.locator("header [aria-current]").innerText()).toBe("Wallets");
+    expect(await page.locator(".sections [aria-current]").innerText()).toBe("Wallets");
     await tab(page, "Receive");
     const next = await page.locator(".address").innerText();
     expect(next).toBe((await scenario.client.nextAddress(id)).id);

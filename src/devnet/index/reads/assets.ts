@@ -137,10 +137,3 @@ export async function readAssetsByFingerprint(sql: Queries, fingerprint: string)
     select distinct unit from devnet_index_mint where fingerprint = ${fingerprint} order by unit`;
   return rows.map(({ unit }) => unit);
 }
-
-/** Units of the assets with a name (hexadecimal), of any policy, by unit. */
-export async function readAssetsNamed(sql: Queries, name: string, limit: number): Promise<string[]> {
-  const rows = await sql<{ unit: string }[]>`
-    select distinct unit from devnet_index_mint where substr(unit, 57) = ${name} order by unit limit ${limit}`;
-  return rows.map(({ unit }) => unit);
-}

@@ -100,6 +100,9 @@ function listRoutes(app: OpenAPIHono, { devnet, store: { sql }, index }: Explore
 
   endpoint(app, "get", "/search", {
     summary: "What a text names: a hash, height, slot, epoch, address, pool, policy, asset, fingerprint or script",
+    description:
+      "Of hashes, addresses, pool ids and names the beginning is enough: 6 characters (behind the prefix of bech32), or 3 of a " +
+      "name. Each kind has at most 10 hits.",
     query: { q: z.string().min(1).max(300) },
     answer: api.searchAnswer,
   }, async ({ query: { q } }) => await search({ sql, devnet }, q));

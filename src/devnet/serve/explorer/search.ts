@@ -1,19 +1,25 @@
 /** Finds what a text names on the devnet. */
 import type { z } from "zod";
+import { fromHex, fromUtf8 } from "#src/base/bytes.ts";
 import { isObject, parseJson } from "#src/base/json.ts";
 import type { searchHit } from "#src/devnet/api/explorer.ts";
 import { parseAddress } from "#src/cardano/address.ts";
-import { addressText, rewardAddress } from "#src/cardano/address.ts";
+import { addressText, hexAddressText, rewardAddress } from "#src/cardano/address.ts";
 import { actionText } from "#src/cardano/governanceId.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { isAccount } from "#src/devnet/index/reads/accounts.ts";
 import { isUsed } from "#src/devnet/index/reads/addresses.ts";
+import { readAssetsByFingerprint, readMintedAsset, readMintedAssets } from "#src/devnet/index/reads/assets.ts";
 import {
-  readAssetsByFingerprint,
-  readAssetsNamed,
-  readMintedAsset,
-  readMintedAssets,
-} from "#src/devnet/index/reads/assets.ts";
+  beginningWith,
+  readAddressesWithin,
+  readAssetsWithin,
+  readDatumsWithin,
+  readPoliciesWithin,
+  readPoolsWithin,
+  readScriptsWithin,
+  readStakesWithin,
+} from "#src/devnet/index/reads/beginnings.ts";
 import { epochExists } from "#src/devnet/index/reads/epochs.ts";
 import { readAction, readRepresentative } from "#src/devnet/index/reads/governance.ts";
 import { poolExists } from "#src/devnet/index/reads/pools.ts";
@@ -34,8 +40,8 @@ interface SearchContext {
   readonly devnet: Devnet;
 }
 
-/** Most assets that are listed by name, and most hashes by their beginning. */
-const LISTED = 20;
+/** Most hits of one kind by a name or by a beginning. */
+const LISTED = 10;
 
 /** What is there of all that a text may name. */
 export async function search(context: SearchContext, text: string) {
@@ -113,13 +119,23 @@ async function find({ sql, devnet }: SearchContext, term: SearchTerm): Promise<H
       return found ? [{ kind: "action", id: actionText(term.action), note: "Governance action" }] : [];
     }
     case "asset name":
-      return (await readAssetsNamed(sql, term.name, LISTED))
-        .map((unit) => ({ kind: "asset", id: unit, note: `Asset of policy ${unit.slice(0, 8)}…` }));
+      return (await readAssetsWithin(
+        sql,
+        // the name itself is the first of those that begin with it
+        term.begins ? beginningWith(term.name) : { from: term.name, to: `${term.name}0` },
+        LISTED,
+      )).map(assetHit);
     case "pool name": {
       const wanted = term.text.toLowerCase();
-      return devnet.genesis.pools.filter(({ metadata }) => namesIn(metadata).some((name) => name === wanted))
+      const fits = (name: string) => term.begins ? name.startsWith(wanted) : name === wanted;
+      return devnet.genesis.pools.filter(({ metadata }) => namesIn(metadata).some(fits)).slice(0, LISTED)
         .map(({ id }) => poolHit(devnet, id));
     }
+    case "pool beginning":
+      return (await readPoolsWithin(sql, term.range, LISTED)).map((id) => poolHit(devnet, id)).filter(isIn(term));
+    case "account beginning":
+    case "address beginning":
+      return await addressesOf({ sql, devnet }, term);
   }
 }
 
@@ -131,7 +147,40 @@ async function accountHits({ sql, devnet }: SearchContext, text: string): Promis
   return [{ kind: "account", id, note: known ? "Stake account" : "Stake address that has no transaction yet" }];
 }
 
-/** Blocks and transactions whose hash has a beginning and an end: those of the chain, then those of the mempool. */
+/** Whether an id in bech32 has the beginning and the end of a term. */
+const isIn = ({ text, end }: { readonly text: string; readonly end: string }) => ({ id }: Hit) =>
+  id.startsWith(text) && id.endsWith(end);
+
+/** Addresses with outputs, or accounts of such addresses, by the beginning of their bytes. */
+async function addressesOf(
+  { sql, devnet }: SearchContext,
+  term: Extract<SearchTerm, { range: unknown }>,
+): Promise<Hit[]> {
+  const { from, to } = term.range;
+  // the first digit is the address's type (CIP-19), of which a bit says that the hash is a script's
+  const type = parseInt(from.charAt(0), 16);
+  const isAccount = term.kind === "account beginning";
+  const script = isAccount ? type === 0xf : (type & 1) === 1;
+  const key = script ? "s" : "k";
+  const credentials = { from: key + from.slice(2), to: key + to.slice(2) };
+  if (isAccount) {
+    return (await readStakesWithin(sql, credentials, LISTED)).map((stake): Hit => {
+      const credential = { kind: script ? "script" : "key", hash: stake.slice(1) } as const;
+      return { kind: "account", id: addressText(rewardAddress(devnet.network.id, credential)), note: "Stake account" };
+    }).filter(isIn(term));
+  }
+  const addresses = await readAddressesWithin(sql, credentials, LISTED);
+  return addresses.map((hex): Hit => ({ kind: "address", id: hexAddressText(hex) ?? hex, note: "Address" }))
+    .filter(isIn(term)).slice(0, LISTED);
+}
+
+function assetHit(unit: string): Hit {
+  const name = fromUtf8(fromHex(unit.slice(56)));
+  const shown = name !== undefined && /^[\p{L}\p{N}\p{P}\p{S} ]+$/u.test(name) ? `Asset ${name}` : "Asset";
+  return { kind: "asset", id: unit, note: `${shown} of policy ${unit.slice(0, 8)}…` };
+}
+
+/** What has a hash with a beginning and an end: blocks and transactions, those of the mempool, pools, policies, scripts, datums. */
 async function beginning({ sql, devnet }: SearchContext, hash: string, end: string): Promise<Hit[]> {
   const found = (await readHashes(sql, hash, LISTED, end)).map(({ kind, hash, height }): Hit => ({
     kind,
@@ -141,8 +190,18 @@ async function beginning({ sql, devnet }: SearchContext, hash: string, end: stri
   const waiting = devnet.mempool().map(({ transaction }) => transaction.hash)
     .filter((one) => one.startsWith(hash) && one.endsWith(end));
   const hits = waiting.map((id): Hit => ({ kind: "transaction", id, note: "Transaction in mempool" }));
-  return [...found, ...hits].slice(0, LISTED);
+  const range = beginningWith(hash);
+  const listed = await Promise.all([
+    readPoolsWithin(sql, range, LISTED).then((ids) => ids.map((id) => ({ hash: id, hit: poolHit(devnet, id) }))),
+    readPoliciesWithin(sql, range, LISTED).then((ids) => ids.map(hashHit("policy", "Policy"))),
+    readScriptsWithin(sql, range, LISTED).then((ids) => ids.map(hashHit("script", "Script"))),
+    readDatumsWithin(sql, range, LISTED).then((ids) => ids.map(hashHit("datum", "Datum"))),
+  ]);
+  const others = listed.flat().filter((one) => one.hash.endsWith(end)).map(({ hit }) => hit);
+  return [...found, ...hits.slice(0, LISTED), ...others];
 }
+
+const hashHit = (kind: Hit["kind"], note: string) => (id: string) => ({ hash: id, hit: { kind, id, note } });
 
 function poolHit({ genesis }: Devnet, id: string): Hit {
   const metadata = genesis.pools.find((pool) => pool.id === id)?.metadata;

@@ -1,6 +1,7 @@
 /** The kinds of thing that a search text may name. */
 import { fromHex, isHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { hexAddressText, type NetworkId, parseAddress } from "#src/cardano/address.ts";
+import type { DigitRange } from "#src/devnet/index/reads/beginnings.ts";
 import type { ActionId } from "#src/cardano/conway/governance.ts";
 import { parseDrepId } from "#src/cardano/drepId.ts";
 import { parseActionText } from "#src/cardano/governanceId.ts";
@@ -13,14 +14,21 @@ export type SearchTerm =
   | { readonly kind: "block" | "transaction" | "datum" | "pool" | "policy" | "script"; readonly hash: string }
   /** The beginning of a hash of a block or a transaction, and its end where a page has shortened it in the middle. */
   | { readonly kind: "beginning"; readonly hash: string; readonly end: string }
+  /** The same of an id in bech32, as the range of its bytes in hexadecimal. */
+  | {
+    readonly kind: "address beginning" | "account beginning" | "pool beginning";
+    readonly range: DigitRange;
+    readonly text: string;
+    readonly end: string;
+  }
   | { readonly kind: "address" | "account"; readonly text: string }
   | { readonly kind: "unit"; readonly unit: string }
   | { readonly kind: "fingerprint"; readonly text: string }
   | { readonly kind: "drep"; readonly key: string }
   | { readonly kind: "action"; readonly action: ActionId }
-  /** A name in hexadecimal. */
-  | { readonly kind: "asset name"; readonly name: string }
-  | { readonly kind: "pool name"; readonly text: string };
+  /** A name in hexadecimal; `begins`: also the beginning of a name. */
+  | { readonly kind: "asset name"; readonly name: string; readonly begins: boolean }
+  | { readonly kind: "pool name"; readonly text: string; readonly begins: boolean };
 
 /** What a text may name, and what it looks like. */
 export interface SearchTerms {
@@ -29,8 +37,20 @@ export interface SearchTerms {
 }
 
 const MOST = 2 ** 31 - 1;
-/** Fewest characters of the beginning of a hash. */
+/** Fewest characters of the beginning of a hash, or of an id behind its prefix. */
 const FEWEST = 6;
+/** Fewest characters of the beginning of a name. */
+const FEWEST_OF_NAME = 3;
+/** Characters of bech32 in the order of their values, of five bits each. */
+const BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+/** What the beginning of an id in bech32 may be of: its kind, and bits of the header and the first hash. */
+const BEGINNINGS = {
+  addr: ["address beginning", "an address", 232, 1],
+  addr_test: ["address beginning", "an address", 232, 0],
+  stake: ["account beginning", "a stake address", 232, 1],
+  stake_test: ["account beginning", "a stake address", 232, 0],
+  pool: ["pool beginning", "a pool", 224, undefined],
+} as const;
 /** Greatest index of an output or an action. */
 const MOST_INDEX = 65_535;
 const NUMBERS = { block: "height", height: "height", slot: "slot", epoch: "epoch" } as const;
@@ -52,7 +72,25 @@ export function searchTerms(given: string, network: NetworkId): SearchTerms {
     return { understood: "an output of a transaction, or a governance action", terms };
   }
   if (isHex(lower) && lower.length > 0) return orBeginning(hexadecimal(lower, network), lower);
-  return orBeginning(bech32(text, lower, network) ?? named(text), lower);
+  return orBeginning(bech32(text, lower, network) ?? bech32Beginning(lower, network) ?? named(text), lower);
+}
+
+/** The beginning of an address or a pool's id in bech32, with its end where a page has shortened it in the middle. */
+function bech32Beginning(lower: string, network: NetworkId): SearchTerms | undefined {
+  const [, prefix, data = "", end = ""] =
+    /^(addr|addr_test|stake|stake_test|pool)1([02-9ac-hj-np-z]{5,110})(?:(?:…|\.\.\.)([02-9ac-hj-np-z]{0,110}))?$/
+      .exec(lower) ?? [];
+  if (prefix === undefined || data.length + end.length < FEWEST) return undefined;
+  const [kind, name, most, of] = BEGINNINGS[prefix as keyof typeof BEGINNINGS];
+  if (of !== undefined && of !== network) return { understood: "an address of another network", terms: [] };
+  const bits = [...data].map((one) => BECH32.indexOf(one).toString(2).padStart(5, "0")).join("").slice(0, most);
+  const digits = (filler: string) =>
+    bits.padEnd(Math.ceil(bits.length / 4) * 4, filler).replace(/.{4}/g, (four) => parseInt(four, 2).toString(16));
+  const range = { from: digits("0"), to: `${digits("1")}g` };
+  return {
+    understood: `the beginning of ${name}`,
+    terms: [{ kind, range, text: `${prefix}1${data}`, end }],
+  };
 }
 
 /** The same, or also the beginning of a hash: `ab12cd34`, or `ab12cd34ef…56ab12cd` as pages shorten it. */
@@ -75,7 +113,7 @@ function numbers(number: number, word: string | undefined): SearchTerms {
 }
 
 function hexadecimal(hex: string, network: NetworkId): SearchTerms {
-  const name = { kind: "asset name", name: hex } as const;
+  const name = { kind: "asset name", name: hex, begins: hex.length >= 2 * FEWEST_OF_NAME } as const;
   if (hex.length === 64) {
     const terms = [
       ...(["transaction", "block", "datum"] as const).map((kind) => ({ kind, hash: hex })),
@@ -136,9 +174,10 @@ function bech32(text: string, lower: string, network: NetworkId): SearchTerms | 
 
 function named(text: string): SearchTerms {
   const name = toHex(utf8(text));
+  const begins = [...text].length >= FEWEST_OF_NAME;
   const terms: SearchTerm[] = text === "" ? [] : [
-    ...namesUpTo({ kind: "asset name", name }),
-    { kind: "pool name", text },
+    ...namesUpTo({ kind: "asset name", name, begins }),
+    { kind: "pool name", text, begins },
   ];
-  return { understood: "the name of an asset or of a pool", terms };
+  return { understood: `the name${begins ? ", or its beginning," : ""} of an asset or of a pool`, terms };
 }

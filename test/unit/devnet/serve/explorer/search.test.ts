@@ -51,7 +51,36 @@ describe("a text that is searched for", () => {
     ["AB12CD34EF…", ["asset name", "pool name", "beginning"]],
     ["ab12cd34ef…56ab12cd", ["asset name", "pool name", "beginning"]],
     [`${hash}…`, ["pool name"]],
+    ["addr_test1vq9q5g", ["address beginning"]],
+    ["addr_test1vq9q5…56ab", ["asset name", "pool name"]],
+    ["ADDR_TEST1VQ9Q5ZZ...QQ", ["address beginning"]],
+    ["addr1vq9q5qq", []],
+    ["stake_test1uq9q5", ["asset name", "pool name"]],
+    ["stake_test1uq9q5g", ["account beginning"]],
+    ["pool1pg9q5", ["asset name", "pool name"]],
+    ["pool1pg9q5g", ["pool beginning"]],
+    ["pool1pg9q5…g9q5g", ["pool beginning"]],
   ])("%j may be %j", (text, expected) => expect(kinds(text)).toEqual(expected));
+
+  it("has the bytes of each id in bech32 within the range of its beginning", () => {
+    const { hex } = enterpriseAddress(0, credential);
+    const ids: [string, string][] = [
+      [addressText(enterpriseAddress(0, credential)), hex],
+      [addressText(rewardAddress(0, credential)), rewardAddress(0, credential).hex],
+      [toBech32("pool", fromHex(short)), short],
+    ];
+    for (const [id, bytes] of ids) {
+      const first = id.lastIndexOf("1") + 7;
+      for (let length = first; length < id.length; length++) {
+        const [term] = searchTerms(id.slice(0, length), 0).terms;
+        if (term === undefined || !("range" in term)) throw new Error(`${id.slice(0, length)} has no range`);
+        expect(bytes >= term.range.from && bytes < term.range.to).toBe(true);
+        const other = `${id.slice(0, length - 1)}${id[length - 1] === "z" ? "q" : "z"}`;
+        const [off] = searchTerms(other, 0).terms;
+        if (length <= first + 38) expect(off).not.toMatchObject({ range: term.range });
+      }
+    }
+  });
 
   it("says why an address of another network is not found", () => {
     expect(searchTerms(addressText(enterpriseAddress(1, credential)), 0).understood).toMatch(/another network/);
