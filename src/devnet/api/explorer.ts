@@ -217,6 +217,19 @@ export const governanceState = z.object({
   ),
 }).meta({ id: "GovernanceState" });
 
+export const load = z.object({
+  rows: z.array(z.object({
+    of: z.int().describe("Height of the block, or number of the epoch."),
+    time,
+    blocks: z.int(),
+    transactions: z.int(),
+    bytes: z.int().describe("Bytes of the blocks' bodies."),
+    fees: lovelace,
+    memory: z.int().describe("Memory that its scripts pay for."),
+    steps: z.int().describe("Steps that its scripts pay for."),
+  })).describe("Oldest first."),
+}).meta({ id: "Load", description: "What blocks carry: bytes, units of scripts, fees." });
+
 export const searchHit = z.object({
   kind: z.enum([
     "block",

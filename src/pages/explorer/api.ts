@@ -17,6 +17,7 @@ export type PlutusData = z.infer<typeof api.plutusData>;
 export type Departed = z.infer<typeof api.departed>;
 export type Departures = z.infer<typeof api.departures>;
 export type ScriptRuns = z.infer<typeof api.scriptRuns>;
+export type Load = z.infer<typeof api.load>;
 export type SearchHit = z.infer<typeof api.searchHit>;
 export type SearchAnswer = z.infer<typeof api.searchAnswer>;
 export type GovernanceAction = z.infer<typeof api.governanceAction>;

@@ -10,6 +10,7 @@ import { Table } from "../kit/Table.tsx";
 import { Ago, now, span } from "../kit/time.tsx";
 import { type Block, type Departures, type Epoch, get, index, type Network, type TransactionList } from "./api.ts";
 import { Ref } from "./links.tsx";
+import { LoadPanel } from "./load.tsx";
 import { hasIndex, IndexOff, Thing } from "./lists.tsx";
 import { live, moment } from "./live.ts";
 import { setting } from "../kit/setting.ts";
@@ -69,6 +70,7 @@ export function Home() {
           <IndexOff />
         </div>
       )}
+      {on && <LoadPanel />}
       {on && (
         <div class="columns">
           <div>

@@ -12,6 +12,7 @@ import { JsonTree } from "../kit/values.tsx";
 import { get, part, type ScriptRuns, type Transaction } from "./api.ts";
 import { STATUS } from "./departed.tsx";
 import { causesFirst } from "./names.ts";
+import { FlowPanel } from "./flow.tsx";
 import { AssetLink, Ref, Sentence } from "./links.tsx";
 import { Thing } from "./lists.tsx";
 import { live, moment } from "./live.ts";
@@ -61,6 +62,7 @@ function Whole({ transaction }: { readonly transaction: Transaction }) {
         </p>
       )}
       {status !== "genesis" && problem === undefined && <Totals transaction={transaction} />}
+      {status !== "genesis" && problem === undefined && <FlowPanel transaction={transaction} />}
       {problem === undefined && <InputsAndOutputs transaction={transaction} />}
       <div class="column parts">
         {redeemers.length > 0 && <Scripts transaction={transaction} runs={runs} />}

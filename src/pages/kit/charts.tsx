@@ -22,16 +22,22 @@ export function niceMaximum(value: number): number {
 const WIDTH = 720;
 
 /** Stacked bars over some intervals, such as transitions a minute by kind. */
-export function Bars({ label, series, labels, height = 140, unit }: {
-  /** What the chart shows, in a sentence. */
-  readonly label: string;
-  readonly series: readonly Series[];
-  /** A name for each interval, as many as each series has values. */
-  readonly labels: readonly string[];
-  readonly height?: number;
-  /** What a value counts: `transitions`. */
-  readonly unit: string;
-}) {
+export function Bars(
+  { label, series, labels, height = 140, unit, show = (value) => `${count(value)} ${unit}`, axis = "Time" }: {
+    /** What the chart shows, in a sentence. */
+    readonly label: string;
+    readonly series: readonly Series[];
+    /** A name for each interval, as many as each series has values. */
+    readonly labels: readonly string[];
+    readonly height?: number;
+    /** What a value counts: `transitions`. */
+    readonly unit: string;
+    /** A value in words. */
+    readonly show?: (value: number) => string;
+    /** What the labels are. */
+    readonly axis?: string;
+  },
+) {
   const totals = labels.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
   const maximum = niceMaximum(Math.max(...totals, 0));
   const plot = height - 20;
@@ -49,7 +55,7 @@ export function Bars({ label, series, labels, height = 140, unit }: {
           let below = 0;
           return (
             <g key={i}>
-              <title>{`${name}: ${count(totals[i] ?? 0)} ${unit}`}</title>
+              <title>{`${name}: ${show(totals[i] ?? 0)}`}</title>
               <rect class="hit" x={i * step} y={0} width={step} height={plot} />
               {series.map((one, s) => {
                 const { name: of, values } = one;
@@ -87,19 +93,20 @@ export function Bars({ label, series, labels, height = 140, unit }: {
             </span>
           ))}
         </span>
-        <span class="note">{`Scale: 0 to ${count(maximum)} ${unit}`}</span>
+        <span class="note">{`Scale: 0 to ${show(maximum)}`}</span>
       </figcaption>
-      <BarsTable label={label} series={series} labels={labels} totals={totals} />
+      <BarsTable label={label} series={series} labels={labels} totals={totals} axis={axis} />
     </figure>
   );
 }
 
 /** The numbers of bars; intervals without any are left out. */
-function BarsTable({ label, series, labels, totals }: {
+function BarsTable({ label, series, labels, totals, axis }: {
   readonly label: string;
   readonly series: readonly Series[];
   readonly labels: readonly string[];
   readonly totals: readonly number[];
+  readonly axis: string;
 }) {
   return (
     <details class="chart-table">
@@ -109,7 +116,7 @@ function BarsTable({ label, series, labels, totals }: {
           <caption class="sr">{label}</caption>
           <thead>
             <tr>
-              <th scope="col">Time</th>
+              <th scope="col">{axis}</th>
               {series.map(({ name }) => <th key={name} scope="col" class="right">{name}</th>)}
             </tr>
           </thead>

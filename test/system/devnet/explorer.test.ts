@@ -298,6 +298,13 @@ test("search finds by every id, and the index answers in the devnet's form of re
   expect(older.transactions.map(({ hash }: Body) => hash)).toContain(coin.ref.txHash);
   expect(older.next).toBeUndefined();
   expect(await read(`/transactions?block=${tip.height}`, api.transactionList)).toEqual(older);
+  const { rows } = await read("/load?count=2", api.load);
+  expect(rows).toMatchObject([
+    { of: tip.height, blocks: 1, steps: 0 },
+    { of: tip.height + 1, transactions: 1, fees: 1_000_000, memory: 100_000, steps: 40_000_000 },
+  ]);
+  const { rows: [epoch, ...more] } = await read("/load?by=epoch", api.load);
+  expect([epoch.of, epoch.blocks, epoch.steps, more]).toEqual([0, tip.height + 2, 40_000_000, []]);
   expect(await get("/transactions?before=1")).toMatchObject({ status: 400 });
   expect(await get("/explorer/v0/nothing")).toMatchObject({ status: 404, body: { code: "not_found" } });
 });

@@ -166,6 +166,12 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await makeBlock(devnet);
     await page.locator(`a[href="#/tx/${hash}"]`).waitFor();
     expect(await page.evaluate(() => "here" in globalThis)).toBe(true);
+    const load = panel(page, "Load and fees");
+    await load.getByRole("img", { name: "Fees of the newest blocks" }).waitFor();
+    await load.getByRole("button", { name: "Epochs" }).click();
+    const fees = load.locator("figure", { has: page.getByRole("img", { name: "Fees of the newest epochs" }) });
+    await fees.locator("summary").click();
+    await fees.getByRole("rowheader", { name: "0", exact: true }).waitFor();
     // the heading of a view that is loaded first has the focus
     await blocks.getByRole("link").first().press("Enter");
     await page.locator("main h1:focus", { hasText: "Block" }).waitFor();
@@ -182,6 +188,11 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     const inputs = panel(page, "Inputs (1)");
     expect(await inputs.locator(".holding").innerText()).toBe("50.000000 ada");
     await inputs.locator(`a[href="#/address/${aliceText}"]`).waitFor();
+    const flow = panel(page, "Flow of ada");
+    expect(await flow.getByRole("list", { name: "Comes from" }).locator(".amount").allInnerTexts())
+      .toEqual(["50.000000 ada"]);
+    expect(await flow.getByRole("list", { name: "Goes to" }).locator(".amount").allInnerTexts())
+      .toEqual(["20.000000 ada", "29.000000 ada", "1.000000 ada"]);
     const outputs = panel(page, "Outputs (2)");
     await outputs.getByText(`Arbor token contract ${cageScript.version}`).first().waitFor();
     await outputs.locator("summary", { hasText: "Token state" }).click();

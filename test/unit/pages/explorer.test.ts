@@ -2,6 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "#src/base/bytes.ts";
 import { describeFailure } from "#src/cardano/failureText.ts";
+import type { Transaction } from "#src/pages/explorer/api.ts";
+import { bandsOf, flowOf } from "#src/pages/explorer/flowShape.ts";
 import { assetParts, causesFirst, pageOf, pageOfText, sentenceParts, shownText } from "#src/pages/explorer/names.ts";
 import { plutusNode } from "#src/pages/explorer/plutusTree.ts";
 
@@ -24,6 +26,69 @@ describe("names of assets", () => {
     }
     expect(shownText("c3")).toBeUndefined();
     expect(shownText(hex("مرحبا <b>"))).toBe("مرحبا <b>");
+  });
+});
+
+describe("the flow of a transaction", () => {
+  const output = (lovelace: number, assets = {}) => ({ address: "addr_test1x", lovelace, assets });
+  const input = (lovelace?: number) => ({
+    txHash: hash,
+    index: 1,
+    ...(lovelace === undefined ? {} : { output: output(lovelace) }),
+  });
+  const transaction = (more: object) =>
+    ({
+      inputs: [],
+      outputs: [],
+      collateral: [],
+      withdrawals: [],
+      fee: 2,
+      valid: true,
+      ...more,
+    }) as unknown as Transaction;
+  const sum = (ends: ReturnType<typeof flowOf>["to"]) => ends.reduce((all, { lovelace = 0n }) => all + lovelace, 0n);
+
+  it("has the same at both sides: deposits, withdrawals and the fee as well", () => {
+    const flow = flowOf(transaction({
+      inputs: [input(60), input(50)],
+      outputs: [output(100, { [policy]: 1 }), output(9)],
+      deposit: 4,
+      withdrawals: [{ address: "stake_test1x", lovelace: 5 }],
+    }));
+    expect(flow.from.map(({ name }) => name)).toEqual(["abababab…#1", "abababab…#1", "Withdrawn rewards"]);
+    expect(flow.to.map(({ name, assets }) => [name, assets])).toEqual([["#0", 1], ["#1", 0], ["Deposits", 0], [
+      "Fee",
+      0,
+    ]]);
+    expect([sum(flow.from), sum(flow.to)]).toEqual([115n, 115n]);
+    const back = flowOf(transaction({ inputs: [input(1)], outputs: [output(4)], deposit: -5 }));
+    expect(back.from.at(-1)).toEqual({ name: "Returned deposits", lovelace: 5n, assets: 0 });
+  });
+
+  it("is that of the collateral where a script failed", () => {
+    const { from, to } = flowOf(transaction({
+      valid: false,
+      inputs: [input(60)],
+      collateral: [input(10)],
+      collateralReturn: output(7),
+    }));
+    expect(from.map(({ lovelace }) => lovelace)).toEqual([10n]);
+    expect(to.map(({ name, lovelace }) => [name, lovelace])).toEqual([["Returned collateral", 7n], ["Fee", 3n]]);
+  });
+
+  it("sums what there is no room for, and has a band for each end, also for unknown and small ones", () => {
+    const many = flowOf(transaction({ inputs: [input()], outputs: Array.from({ length: 30 }, () => output(3)) }));
+    expect(many.to.slice(-2)).toEqual([
+      { name: "23 more", lovelace: 69n, assets: 0 },
+      { name: "Fee", lovelace: 2n, assets: 0 },
+    ]);
+    const { paths, height } = bandsOf(many);
+    expect(paths).toHaveLength(10);
+    for (const path of paths) {
+      const ys = [...path.matchAll(/(?<=[ V])[\d.-]+(?=[VCZ]|$)/g)].map(Number);
+      expect(ys.every((y) => y >= 0 && y <= height)).toBe(true);
+    }
+    expect(paths.join("")).not.toContain("NaN");
   });
 });
 

@@ -126,3 +126,39 @@ export async function readBlockAddresses(
     height < 0 ? sql`devnet_index_output` : sql`devnet_index_address`
   } where height = ${height} group by address`;
 }
+
+/** What a block or an epoch carries. */
+export interface LoadRow {
+  /** Height of the block, or number of the epoch. */
+  readonly of: bigint | number;
+  readonly slot: bigint;
+  readonly blocks: bigint;
+  readonly transactions: bigint;
+  /** Bytes of the bodies. */
+  readonly bytes: bigint;
+  /** Lovelace. */
+  readonly fees: bigint;
+  /** Units that its redeemers pay for. */
+  readonly memory: bigint;
+  readonly steps: bigint;
+}
+
+/** Load of the newest blocks or epochs, newest first. */
+export async function readLoad(sql: Queries, by: "block" | "epoch", most: number): Promise<LoadRow[]> {
+  const sums = sql`
+    min(d.slot) as slot, count(*) as blocks, sum(d.transactions)::bigint as transactions, sum(i.size)::bigint as bytes,
+    coalesce(sum(i.fees), 0)::bigint as fees, coalesce(sum(r.memory), 0)::bigint as memory,
+    coalesce(sum(r.steps), 0)::bigint as steps
+    from devnet_index_block i join devnet_block d using (height)
+    left join lateral (
+      select sum(memory) as memory, sum(steps) as steps from devnet_index_redeemer where height = i.height) r on true`;
+  return by === "block"
+    ? await sql<LoadRow[]>`
+      select i.height as of, ${sums}
+      where i.height > (select max(height) from devnet_index_block) - ${most}::bigint and i.height >= 0
+      group by i.height order by i.height desc`
+    : await sql<LoadRow[]>`
+      select i.epoch as of, ${sums}
+      where i.epoch > (select max(epoch) from devnet_index_block) - ${most}::int and i.height >= 0
+      group by i.epoch order by i.epoch desc`;
+}

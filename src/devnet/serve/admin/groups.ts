@@ -11,7 +11,7 @@ export const DEVNET_GROUPS: readonly Group[] = [
   ["Ledger", /^\/(parameters|genesis|utxos|pools|accounts|mempool)\b/, "What the ledger holds now."],
   [
     "Transactions",
-    /^\/(transactions|addresses|search|live)\b/,
+    /^\/(transactions|addresses|search|live|load)\b/,
     "Transactions, accepted and refused, with the runs of their scripts.",
   ],
   ["Governance", /^\/governance/, "Actions, votes and voters."],

@@ -12,6 +12,7 @@ import type { Departure } from "#src/devnet/blocks/departures.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { genesisOutputs } from "#src/devnet/genesis/genesis.ts";
 import { readNewestTransactions, readTransaction as readIndexed } from "#src/devnet/index/reads/transactions.ts";
+import { readLoad } from "#src/devnet/index/reads/blocks.ts";
 import { addOperations, blockfrostOperations } from "#src/devnet/serve/blockfrost/app.ts";
 import type { Operation } from "#src/devnet/serve/blockfrost/operation.ts";
 import { addressTransactionRoutes } from "#src/devnet/serve/explorer/addressTransactions.ts";
@@ -96,6 +97,29 @@ function listRoutes(app: OpenAPIHono, { devnet, store: { sql }, index }: Explore
       })),
       next: last && `${last.height}:${last.tx_index}`,
     };
+  });
+
+  endpoint(app, "get", "/load", {
+    summary: "Bytes, units of scripts and fees of the newest blocks or epochs",
+    query: {
+      by: z.enum(["block", "epoch"]).default("block"),
+      count: z.coerce.number().int().min(1).max(100).default(60),
+    },
+    answer: api.load,
+    refusals: { 404: "`index_off`" },
+  }, async ({ query: { by, count } }) => {
+    requireIndex(index);
+    const rows = (await readLoad(sql, by, count)).reverse().map(({ slot, ...row }) => ({
+      of: Number(row.of),
+      time: slotTime(slots, Number(slot)),
+      blocks: Number(row.blocks),
+      transactions: Number(row.transactions),
+      bytes: Number(row.bytes),
+      fees: Number(row.fees),
+      memory: Number(row.memory),
+      steps: Number(row.steps),
+    }));
+    return { rows };
   });
 
   endpoint(app, "get", "/search", {
