@@ -59,6 +59,10 @@ export const machine = z.object({
 }).meta({ id: "Machine" });
 
 /** Lists of actors. */
+const moment = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value)).meta({
+  type: "string",
+  format: "date-time",
+});
 const attributeText = text(200).optional();
 export const actorsQuery = {
   kind: kind.optional(),
@@ -69,7 +73,17 @@ export const actorsQuery = {
   equals: attributeText.describe("The value of the attribute. Times are ISO 8601 or milliseconds since 1970."),
   from: attributeText.describe("The least value of the attribute."),
   before: attributeText.describe("The values of the attribute end before this one."),
-  order: z.enum(["asc", "desc"]).optional().describe("Order of the attribute's values, `asc` by default."),
+  sort: z.enum(["id", "changed"]).default("id").describe(
+    "`changed`: by the time of the last change, of all kinds together.",
+  ),
+  order: z.enum(["asc", "desc"]).optional().describe(
+    "Order of the attribute's values, or of the times of `sort=changed`; `asc` by default.",
+  ),
+  failing: flag.optional().describe(
+    "Only actors that have (`true`) or do not have (`false`) a failed attempt of an open effect or a dead letter.",
+  ),
+  changedSince: moment.optional().describe("The last change was at this time (ISO 8601) or later."),
+  changedBefore: moment.optional().describe("The last change was before this time (ISO 8601)."),
   state: state.optional(),
   paused: flag.optional(),
   q: text(200).optional().describe("Prefix of the id."),

@@ -12,7 +12,14 @@ import type { Control } from "#src/runtime/operations/control.ts";
 import type { AttributeValue, AttributeValues } from "#src/runtime/operations/attributes.ts";
 import { findActors, typeOf } from "#src/runtime/operations/findActors.ts";
 import { allowedIn } from "#src/runtime/operations/graph.ts";
-import { hasReminder, inspectActor, listActors, readHistory, readPaused } from "#src/runtime/operations/inspect.ts";
+import {
+  hasReminder,
+  inspectActor,
+  listActors,
+  listActorsByChange,
+  readHistory,
+  readPaused,
+} from "#src/runtime/operations/inspect.ts";
 import { readPast } from "#src/runtime/operations/past.ts";
 import type { ActorKind, EntityRef } from "#src/runtime/types.ts";
 import type { Store } from "#src/store/store.ts";
@@ -31,6 +38,7 @@ export type OperatorKind = Pick<
 >;
 
 const entityPlace = z.object(api.actorPath);
+const changedPlace = entityPlace.extend({ at: z.string().regex(/^\d{1,18}$/) });
 const versionPlace = z.int().min(0);
 const attributePlace = z.object({ value: z.string(), id: api.actorPath.id });
 /** A number of an attribute, which PostgreSQL compares exactly. */
@@ -54,8 +62,11 @@ type ActorsQuery = SchemaOutputs<typeof api.actorsQuery>;
 
 /** A page of actors by an attribute. */
 async function byAttribute(store: Store, kinds: ActorEndpoints["kinds"], attribute: string, query: ActorsQuery) {
-  const { state, paused, q, order, limit, after } = query;
+  const { state, paused, q, order, limit, after, sort, failing, changedSince, changedBefore } = query;
   const bad = (message: string, details?: unknown) => refusal({ code: "bad_attribute", message, details });
+  if (sort !== "id" || [failing, changedSince, changedBefore].some((value) => value !== undefined)) {
+    throw bad("A list by an attribute has no sort, failing, changedSince and changedBefore.");
+  }
   if (query.kind === undefined || q !== undefined) throw bad("A list by an attribute needs a kind, and no q.");
   const kind = kinds.get(query.kind);
   if (kind === undefined) throw badKind(query.kind, kinds.values());
@@ -100,6 +111,14 @@ function shownAttributes(kind: OperatorKind | undefined, attributes: AttributeVa
 
 /** Adds `/actors`, `/actors/{kind}/{id}`, its history and its earlier states. */
 export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index }: ActorEndpoints): void {
+  /** Refuses a kind and a state that no actor has or can have. Actors of another version's are found as well. */
+  const knownOnes = async (kind: string | undefined, state: string | undefined) => {
+    if ((await listActors(store, { kind, state }, undefined, 1)).length > 0) return;
+    const isForeign = kind !== undefined && !kinds.has(kind) &&
+      (await listActors(store, { kind }, undefined, 1)).length > 0;
+    if (!isForeign) knownSelection({ kind, state }, kinds.values());
+  };
+
   endpoint(app, "get", "/actors", {
     summary: "Actors by kind and id",
     query: api.actorsQuery,
@@ -107,18 +126,25 @@ export function actorEndpoints(app: OpenAPIHono, { store, kinds, control, index 
     refusals: { 400: "`bad_request`, `bad_cursor`, `bad_kind`, `bad_state`, `bad_attribute`" },
   }, async ({ query }) => {
     if (query.attribute !== undefined) return await byAttribute(store, kinds, query.attribute, query);
-    const { kind, state, paused, q, limit, after } = query;
-    if ([query.equals, query.from, query.before, query.order].some((value) => value !== undefined)) {
-      throw refusal({ code: "bad_attribute", message: "equals, from, before and order need an attribute." });
+    const { kind, state, paused, q, limit, after, sort, order, failing, changedSince, changedBefore } = query;
+    const ofAttribute = [query.equals, query.from, query.before, sort === "id" ? order : undefined];
+    if (ofAttribute.some((value) => value !== undefined)) {
+      throw refusal({
+        code: "bad_attribute",
+        message: "equals, from and before need an attribute, order needs one or sort=changed.",
+      });
+    }
+    const filter = { kind, state, paused, prefix: q, failing, since: changedSince, before: changedBefore };
+    if (sort === "changed") {
+      const place = readCursor(after, changedPlace);
+      const rows = await listActorsByChange(store, filter, { after: place, limit, newestFirst: order === "desc" });
+      if (rows.length === 0) await knownOnes(kind, state);
+      const next = page(rows, limit, ({ at, kind, id }) => ({ at, kind, id }));
+      return { actors: rows.map(({ at: _, ...row }) => row), next };
     }
     const place = readCursor(after, entityPlace);
-    const rows = await listActors(store, { kind, state, paused, prefix: q }, place, limit);
-    // Actors of another version's kinds and states are found as well.
-    if (rows.length === 0 && (await listActors(store, { kind, state }, undefined, 1)).length === 0) {
-      const isForeign = kind !== undefined && !kinds.has(kind) &&
-        (await listActors(store, { kind }, undefined, 1)).length > 0;
-      if (!isForeign) knownSelection({ kind, state }, kinds.values());
-    }
+    const rows = await listActors(store, filter, place, limit);
+    if (rows.length === 0) await knownOnes(kind, state);
     return { actors: rows, next: page(rows, limit, ({ kind, id }) => ({ kind, id })) };
   });
 

@@ -21,6 +21,7 @@ import { useAtMostEvery, useTransitions } from "./live.ts";
 import { StatePanel, usePast } from "./past.tsx";
 import { get, lessThanWanted, send } from "./service.ts";
 import { ActorLink, Asking, Settled } from "./shared.tsx";
+import { TimelinePanel } from "./timeline.tsx";
 import { Statechart } from "./Statechart.tsx";
 import type { Actor, Lags, Machine } from "./types.ts";
 import { type Reason, reasonsOf } from "./why.ts";
@@ -90,15 +91,16 @@ export function ActorView({ params: { kind = "", id = "" }, query }: ViewProps) 
               {(machine) => <MovingChart machine={machine} actor={actor.value} history={history} past={past.value} />}
             </Loaded>
           </Panel>
+          {actor.value && <TimelinePanel actor={actor.value} entries={history.entries} />}
           {actor.value
             ? <StatePanel actor={actor.value} past={past} version={version} choose={choose} />
             : unknown && <NoTransition />}
           {actor.value && <Pending actor={actor.value} at={at} after={actor.reload} />}
         </div>
         <div class="column">
+          <HistoryPanel history={history} actor={at} entity={entity} chosen={version} choose={choose} />
           {actor.value && <Now actor={actor.value} />}
           <Related entries={history.entries} />
-          <HistoryPanel history={history} actor={at} entity={entity} chosen={version} choose={choose} />
         </div>
       </div>
     </Settled>
@@ -309,7 +311,7 @@ function Related({ entries }: { readonly entries: readonly Entry[] }) {
         ))}
       </ul>
       {links.size > RELATED && (
-        <p class="note">{`and ${count(links.size - RELATED)} more in the details of the transitions below`}</p>
+        <p class="note">{`and ${count(links.size - RELATED)} more in the details of the transitions`}</p>
       )}
     </Panel>
   );

@@ -13,7 +13,28 @@ import { ActorLink, Settled } from "./shared.tsx";
 import type { ActorLine, Actors, Kinds } from "./types.ts";
 
 const LIMIT = 50;
-type Filter = Readonly<Record<"kind" | "state" | "paused" | "q", string>>;
+type Filter = Readonly<Record<"kind" | "state" | "paused" | "failing" | "changed" | "sort" | "q", string>>;
+
+const MINUTE = 60_000;
+/** Choices by the time of the last change: within it, or longer ago. */
+const CHANGED: readonly (readonly [value: string, name: string, ms: number])[] = [
+  ["5m", "in the last 5 minutes", 5 * MINUTE],
+  ["1h", "in the last hour", 60 * MINUTE],
+  ["1d", "in the last day", 1_440 * MINUTE],
+  ["-1h", "more than an hour ago", 60 * MINUTE],
+  ["-1d", "more than a day ago", 1_440 * MINUTE],
+];
+
+/** The filter as the service takes it. */
+function queryOf({ changed, sort, ...filter }: Filter): Record<string, string> {
+  const [value = "", , ms = 0] = CHANGED.find(([one]) => one === changed) ?? [];
+  const time = new Date(Date.now() - ms).toISOString();
+  return {
+    ...wanted(filter),
+    ...(value === "" ? {} : value.startsWith("-") ? { changedBefore: time } : { changedSince: time }),
+    ...(sort === "" ? {} : { sort: "changed", order: sort === "newest" ? "desc" : "asc" }),
+  };
+}
 
 const columns: readonly Column<ActorLine>[] = [
   { title: "Actor", cell: ({ kind, id }) => <ActorLink kind={kind} id={id} /> },
@@ -33,13 +54,21 @@ const columns: readonly Column<ActorLine>[] = [
 
 export function ActorsView({ query }: ViewProps) {
   const of = (name: string) => query.get(name) ?? "";
-  const filter: Filter = { kind: of("kind"), state: of("state"), paused: of("paused"), q: of("q") };
+  const filter: Filter = {
+    kind: of("kind"),
+    state: of("state"),
+    paused: of("paused"),
+    failing: of("failing"),
+    changed: of("changed"),
+    sort: of("sort"),
+    q: of("q"),
+  };
   const after = of("after");
   const kinds = useData((signal) => get<Kinds>("/kinds", signal), [], { everyMs: 30_000, remember: "kinds" });
   const list = useData(
-    (signal) => get<Actors>("/actors", signal, { ...wanted(filter), limit: LIMIT, after: after || undefined }),
+    (signal) => get<Actors>("/actors", signal, { ...queryOf(filter), limit: LIMIT, after: after || undefined }),
     [JSON.stringify(filter), after],
-    { everyMs: 3_000, keep: true, remember: `actors ${JSON.stringify([filter, after])}` },
+    { everyMs: filter.sort === "" ? 3_000 : 10_000, keep: true, remember: `actors ${JSON.stringify([filter, after])}` },
   );
   const open = (changes: Partial<Filter>) => {
     const next = { ...filter, ...changes };
@@ -75,6 +104,24 @@ export function ActorsView({ query }: ViewProps) {
           options={[["", "either"], ["true", "paused"], ["false", "not paused"]]}
           onChange={(paused) => open({ paused })}
         />
+        <SelectField
+          label="Failures"
+          value={filter.failing}
+          options={[["", "either"], ["true", "failed effects or dead letters"], ["false", "none"]]}
+          onChange={(failing) => open({ failing })}
+        />
+        <SelectField
+          label="Last change"
+          value={filter.changed}
+          options={[["", "any time"], ...CHANGED.map(([value, name]) => [value, name] as const)]}
+          onChange={(changed) => open({ changed })}
+        />
+        <SelectField
+          label="Order"
+          value={filter.sort}
+          options={[["", "kind and id"], ["newest", "newest change first"], ["oldest", "oldest change first"]]}
+          onChange={(sort) => open({ sort })}
+        />
         <Search label="Beginning of the id" value={filter.q} delayMs={100} onSearch={(q) => open({ q })} />
       </div>
       <div class="panel actors">
@@ -106,7 +153,8 @@ export function ActorsView({ query }: ViewProps) {
 }
 
 /** Empty members are left out. */
-const wanted = (filter: Filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ""));
+const wanted = (filter: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ""));
 
 function addressOf(filter: Filter, after = ""): string {
   const text = new URLSearchParams({ ...wanted(filter), ...(after === "" ? {} : { after }) }).toString();

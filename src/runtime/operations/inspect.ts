@@ -82,6 +82,17 @@ export interface ActorFilter {
   readonly paused?: boolean | undefined;
   /** Prefix of the id. */
   readonly prefix?: string | undefined;
+  /** With an open effect that has failed, or a dead letter; or without. */
+  readonly failing?: boolean | undefined;
+  /** Changed at this time or later, in milliseconds since 1970. */
+  readonly since?: number | undefined;
+  /** Changed before this time. */
+  readonly before?: number | undefined;
+}
+
+/** A place in a list by time: microseconds since 1970, and the actor. */
+export interface ChangedPlace extends EntityRef {
+  readonly at: string;
 }
 
 /** The actors that pass a filter, ordered by kind and id, at most `limit` after `after`. */
@@ -91,7 +102,6 @@ export async function listActors(
   after: EntityRef | undefined,
   limit: number,
 ): Promise<ActorSummary[]> {
-  const { state, paused, prefix } = filter;
   const { sql } = store;
   const kinds = filter.kind === undefined ? await kindsFrom(store, after?.kind ?? "") : [filter.kind];
   const actors: ActorSummary[] = [];
@@ -100,16 +110,54 @@ export async function listActors(
     if (after !== undefined && kind < after.kind) continue;
     const rows = await sql<(Omit<ActorSummary, "version"> & { version: bigint })[]>`
       select a.kind, a.id, a.state, a.version, a.paused, a.changed, a.partition, p.owner
-      from (select * from actor where kind = ${kind}
-          ${state === undefined ? sql`` : sql`and state = ${state}`}
-          ${paused === undefined ? sql`` : paused ? sql`and paused` : sql`and not paused`}
-          ${prefix === undefined ? sql`` : sql`and id >= ${prefix} and id <= ${prefix + LAST}`}
+      from (select * from actor where kind = ${kind} ${conditions(sql, filter)}
           ${after?.kind === kind ? sql`and id > ${after.id}` : sql``}
         order by id limit ${limit - actors.length}) a
       left join partition p on p.id = a.partition order by a.id`;
     actors.push(...rows.map((row) => ({ ...row, version: Number(row.version) })));
   }
   return actors;
+}
+
+/** The actors that pass a filter, ordered by the time of their last turn, at most `limit` behind `after`. Reads all that pass. */
+export async function listActorsByChange(
+  { sql }: Store,
+  filter: ActorFilter,
+  { after, limit, newestFirst }: {
+    readonly after: ChangedPlace | undefined;
+    readonly limit: number;
+    readonly newestFirst: boolean;
+  },
+): Promise<(ActorSummary & { readonly at: string })[]> {
+  const order = newestFirst ? sql`desc` : sql`asc`;
+  const behind = newestFirst ? sql`<` : sql`>`;
+  const time = (at: string) => sql`timestamptz 'epoch' + ${at}::bigint * interval '1 microsecond'`;
+  const rows = await sql<(Omit<ActorSummary, "version"> & { version: bigint; at: string })[]>`
+    select a.kind, a.id, a.state, a.version, a.paused, a.changed, a.partition, p.owner,
+      (extract(epoch from a.changed) * 1000000)::bigint::text as at
+    from (select * from actor where true
+        ${filter.kind === undefined ? sql`` : sql`and kind = ${filter.kind}`} ${conditions(sql, filter)}
+        ${
+    after === undefined ? sql`` : sql`and (changed, kind, id) ${behind} (${time(after.at)}, ${after.kind}, ${after.id})`
+  }
+      order by changed ${order}, kind ${order}, id ${order} limit ${limit}) a
+    left join partition p on p.id = a.partition order by a.changed ${order}, a.kind ${order}, a.id ${order}`;
+  return rows.map((row) => ({ ...row, version: Number(row.version) }));
+}
+
+/** Conditions of a filter on rows of `actor`, but for the kind. */
+function conditions(sql: Queries, { state, paused, prefix, failing, since, before }: ActorFilter): Fragment {
+  const failed = sql`(kind, id) in (
+    select kind, id from effect where not done and not queued and attempts > 0
+    union all select f.kind, f.id from effect_queue q join effect f using (kind, id, n) where f.attempts > 0
+    union all select kind collate "C", id collate "C" from dead_letter)`;
+  return sql`
+    ${state === undefined ? sql`` : sql`and state = ${state}`}
+    ${paused === undefined ? sql`` : paused ? sql`and paused` : sql`and not paused`}
+    ${prefix === undefined ? sql`` : sql`and id >= ${prefix} and id <= ${prefix + LAST}`}
+    ${failing === undefined ? sql`` : failing ? sql`and ${failed}` : sql`and not ${failed}`}
+    ${since === undefined ? sql`` : sql`and changed >= ${new Date(since)}`}
+    ${before === undefined ? sql`` : sql`and changed < ${new Date(before)}`}`;
 }
 
 /** Sorts after every continuation of a prefix. */

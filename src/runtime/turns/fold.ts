@@ -28,6 +28,7 @@ import {
 } from "#src/runtime/turns/machine.ts";
 import { entityKey } from "#src/runtime/placement/partitions.ts";
 import type { ActorKind, EntityRef, Event } from "#src/runtime/types.ts";
+import { PER_EVENT } from "#src/base/effectNumbers.ts";
 
 /** An event to apply to an entity. `poison` is the reason why an earlier write of its turn failed permanently. */
 export type TurnItem =
@@ -115,9 +116,6 @@ export interface TurnRows {
   readonly attributes: readonly AttributeRow[];
   readonly failed: readonly FailedEvent[];
 }
-
-/** Most effects and reminders that one event may request. */
-const PER_EVENT = 64;
 
 /** The cause of an item in the history: the id of its command, or its source. */
 export function causeOf(entity: EntityRef, item: TurnItem | EffectEnd): string {

@@ -108,6 +108,31 @@ describe("lists", () => {
     }
   });
 
+  test("sorts by the time of the last change, over all kinds, page by page, and filters by it and by failures", async () => {
+    const { sql } = cluster.store;
+    const changed = (i: number) => new Date(Date.UTC(2020, 0, 1) + i);
+    const some = [3, 14, 15, 92, 65];
+    for (const i of some) await sql`update actor set changed = ${changed(i)} where kind = 'bulk' and id = ${bulk(i)}`;
+    await sql`update actor set changed = ${changed(15)} where kind = 'aside' and id = 'a0'`;
+    const range = "changedSince=2020-01-01T00:00:00Z&changedBefore=2020-01-01T00:00:00.065Z";
+    const oldest = ["bulk/b00003", "bulk/b00014", "aside/a0", "bulk/b00015"];
+    for (const limit of [1, 2, 3, 50]) {
+      expect((await all(`sort=changed&${range}`, limit)).found).toEqual(oldest);
+      expect((await all(`sort=changed&order=desc&${range}`, limit)).found).toEqual([...oldest].reverse());
+    }
+    expect((await all(`kind=bulk&state=done&${range}`, 1)).found).toEqual(["bulk/b00014"]);
+    await sql`insert into effect (kind, id, n, partition, name, input, attempts, next_attempt)
+      select 'bulk', unnest(${
+      sql.array([bulk(3), bulk(14)])
+    }::text[]), 1, 0, 'x', '{}', unnest(array[1, 0]), now() + interval '1 hour'`;
+    await sql`insert into dead_letter (kind, id, source, cause, event, error)
+      values ('bulk', ${bulk(15)}, 'command', 'c', '{}', 'e')`;
+    expect((await all("kind=bulk&failing=true", 1)).found).toEqual(["bulk/b00003", "bulk/b00015"]);
+    expect((await all(`failing=false&sort=changed&${range}`, 2)).found).toEqual(["bulk/b00014", "aside/a0"]);
+    await sql`delete from effect where kind = 'bulk'`;
+    await sql`delete from dead_letter where kind = 'bulk'`;
+  });
+
   test("counts kinds and their states, those without actors as well", async () => {
     await until("the counts are new", async () => {
       const { kinds } = await operator.read("/kinds", api.kinds);
@@ -348,6 +373,15 @@ describe("refusals", () => {
     ["an unknown kind's machine", "GET", "/kinds/nobody/machine", 404, "kind_unknown"],
     ["a kind that is not a name", "GET", "/actors/ACCOUNT/x", 400, "bad_request"],
     ["an id with a zero", "GET", "/actors/account/a%00b", 400, "bad_request"],
+    ["an order of nothing", "GET", "/actors?order=desc", 400, "bad_attribute"],
+    [
+      "a cursor of the list by id for the one by time",
+      "GET",
+      "/actors?sort=changed&after=eyJraW5kIjoiYSIsImlkIjoiYiJ9",
+      400,
+      "bad_cursor",
+    ],
+    ["a time that is none", "GET", "/actors?changedSince=yesterday", 400, "bad_request"],
     ["a filter with a zero", "GET", "/actors?q=%00", 400, "bad_request"],
     ["an id that is too long", "GET", `/actors/account/${"x".repeat(201)}`, 400, "bad_request"],
     ["a limit of zero", "GET", "/actors?limit=0", 400, "bad_request"],

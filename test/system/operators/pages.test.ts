@@ -232,6 +232,29 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     }
   });
 
+  it("shows how long an actor was in its states and what concerns it, and lists actors by time and failures", async () => {
+    const token = await someToken();
+    const page = await open(`/ui/actors/token/${token}`);
+    const durations = page.getByRole("region", { name: "Durations" });
+    const states = durations.getByRole("table", { name: "Time in states" });
+    await states.getByRole("row", { name: /live now 1 / }).waitFor();
+    const transaction = durations.locator('.lane a[href^="/ui/actors/transaction/"]').first();
+    await durations.getByText(/pending \d.*in_ledger/).first().waitFor();
+    await transaction.click();
+    const effects = durations.getByRole("table", { name: "Durations of effects" });
+    await effects.getByRole("row", { name: /^submit 1 \d/ }).waitFor();
+    await page.goto(`${arbor.operator}/ui/actors?sort=newest&changed=1h`);
+    const rows = page.getByRole("table", { name: "Actors" }).locator("tbody tr");
+    await rows.filter({ hasText: token.slice(0, 6) }).waitFor();
+    await page.getByLabel("Last change").selectOption("more than a day ago");
+    await page.getByText("No actor matches.").waitFor();
+    await page.getByLabel("Last change").selectOption("any time");
+    await rows.first().waitFor();
+    await page.getByLabel("Failures").selectOption("none");
+    await page.waitForURL(/sort=newest/);
+    await rows.filter({ hasText: token.slice(0, 6) }).waitFor();
+  });
+
   it("says that it loads, that the service refuses or is away, and never that there is nothing", async () => {
     const token = await someToken();
     const page = await open("/ui/nowhere");

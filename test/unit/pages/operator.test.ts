@@ -15,6 +15,7 @@ import {
   NOTE_LINE,
   takenOf,
 } from "#src/pages/operator/chartLayout.ts";
+import { effectSpans, stateSpans, sumsOf } from "#src/pages/operator/durations.ts";
 import { placeOf } from "#src/pages/operator/kinds.ts";
 import type { Actor, Lags, Machine } from "#src/pages/operator/types.ts";
 import { reasonsOf } from "#src/pages/operator/why.ts";
@@ -226,5 +227,47 @@ describe("colours of the chart of kinds", () => {
     const kinds = ["token", "wallet", "transaction", "delegation", "shared-wallet"];
     expect(kinds.map(placeOf)).toEqual([0, 1, 2, 3, 4]);
     expect(placeOf("account")).toBe(5);
+  });
+});
+
+describe("durations", () => {
+  const at = (second: number) => new Date(second * 1_000).toISOString();
+  const entity = { kind: "transaction", id: "ab" };
+  /** Newest first: submits at 10 s, is retried at 14 s, is accepted at 15 s, and stays so with an event at 16 s. */
+  const history = [
+    { version: 4, from: "pending", to: "pending", cause: "input:9", at: at(16) },
+    { version: 3, from: "submitting", to: "pending", cause: "effect:transaction/ab:128", at: at(15) },
+    { version: 2, from: "submitting", to: "submitting", cause: "effect:transaction/ab:64", at: at(14) },
+    { version: 1, from: "created", to: "submitting", cause: "c", at: at(10) },
+  ];
+
+  it("are those of states, in which events without a change of state make no new span", () => {
+    expect(stateSpans(history, 20_000)).toEqual([
+      { name: "submitting", from: 10_000, to: 15_000, open: false },
+      { name: "pending", from: 15_000, to: 20_000, open: true },
+    ]);
+    // a clock that is behind makes no negative span
+    expect(stateSpans(history, 0).at(-1)).toMatchObject({ from: 15_000, to: 15_000 });
+    expect(stateSpans([], 20_000)).toEqual([]);
+  });
+
+  it("are those of effects, from the version that requested them to their outcome", () => {
+    const causes = [{ type: "effect" as const, ...entity, n: 128, name: "submit", href: "" }];
+    const entries = history.map((one) => one.version === 3 ? { ...one, causes } : one);
+    const open = { name: "watch", attempts: 0, nextAttempt: at(20), error: null };
+    expect(effectSpans(entity, entries, [{ ...open, n: 256 }, { ...open, n: 9_999 }], 20_000)).toEqual([
+      { name: "effect", from: 10_000, to: 14_000, open: false },
+      { name: "submit", from: 14_000, to: 15_000, open: false },
+      { name: "watch", from: 16_000, to: 20_000, open: true },
+    ]);
+    expect(effectSpans({ kind: "transaction", id: "a" }, entries, [], 20_000)).toEqual([]);
+  });
+
+  it("are summed by name, the longest first", () => {
+    const span = (name: string, from: number, to: number, open = false) => ({ name, from, to, open });
+    expect(sumsOf([span("a", 0, 2), span("b", 2, 9), span("a", 9, 12, true)])).toEqual([
+      { name: "b", times: 1, total: 7, longest: 7, open: false },
+      { name: "a", times: 2, total: 5, longest: 3, open: true },
+    ]);
   });
 });
