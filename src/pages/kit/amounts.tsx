@@ -34,13 +34,16 @@ export function Ada({ lovelace, signed = false }: { readonly lovelace: Whole; re
 }
 
 /** An amount of an asset, of smallest units. */
-export function Amount({ amount, decimals = 0, unit, signed = false }: {
+export function Amount({ amount, decimals = 0, unit, signed = false, room = decimals }: {
   readonly amount: Whole;
   readonly decimals?: number;
   readonly unit?: string;
   readonly signed?: boolean;
+  /** Decimals of the column, so that its points are one below the other. */
+  readonly room?: number;
 }) {
   const text = decimalText(amount, decimals);
+  const missing = room > decimals ? `${decimals === 0 ? "." : ""}${"0".repeat(room - decimals)}` : "";
   const zeros = decimals > 0 ? /\.?0*$/.exec(text)?.[0] ?? "" : "";
   const plus = signed && !text.startsWith("-") && BigInt(amount) !== 0n ? "+" : "";
   return (
@@ -48,6 +51,7 @@ export function Amount({ amount, decimals = 0, unit, signed = false }: {
       {plus}
       {text.slice(0, text.length - zeros.length)}
       {zeros !== "" && <span class="zeros">{zeros}</span>}
+      {missing !== "" && <span class="missing" aria-hidden="true">{missing}</span>}
       {unit !== undefined && <bdi class="unit">{` ${unit}`}</bdi>}
     </span>
   );

@@ -1,12 +1,11 @@
 /// <reference lib="dom" />
 /** Small parts of the views of tokens. */
 import { useState } from "preact/hooks";
-import { Dialog } from "../kit/Dialog.tsx";
-import { Form, TextField } from "../kit/forms.tsx";
 import { Id } from "../kit/Id.tsx";
+import { LabelDialog } from "../kit/LabelDialog.tsx";
 import { Ago } from "../kit/time.tsx";
 import { count } from "../kit/amounts.tsx";
-import { labels, LONGEST_LABEL, setLabel } from "./labels.ts";
+import { labels, setLabel } from "./labels.ts";
 import { explorerTx, slotTime } from "./service.ts";
 
 /** How long ago a slot was. */
@@ -36,29 +35,14 @@ export function LabelButton({ tokenId }: { readonly tokenId: string }) {
       <button type="button" class="small" onClick={() => setOpen(true)}>
         {label === undefined ? "Add a label" : "Change the label"}
       </button>
-      {open && <LabelDialog tokenId={tokenId} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
-function LabelDialog({ tokenId, onClose }: { readonly tokenId: string; readonly onClose: () => void }) {
-  const [text, setText] = useState(labels.peek()[tokenId] ?? "");
-  const run = () => {
-    setLabel(tokenId, text);
-    onClose();
-  };
-  return (
-    <Dialog title="Label of the token" onClose={onClose}>
-      <Form verb="Save" run={run} cancel={onClose}>
-        <TextField
-          label="Label"
-          value={text}
-          onInput={setText}
-          maxLength={LONGEST_LABEL}
-          hint="Only you see it: it stays in this browser. Leave it empty to remove it."
-          autofocus
+      {open && (
+        <LabelDialog
+          of="the token"
+          label={label ?? ""}
+          save={(text) => setLabel(tokenId, text)}
+          onClose={() => setOpen(false)}
         />
-      </Form>
-    </Dialog>
+      )}
+    </>
   );
 }

@@ -1,12 +1,14 @@
 /** The history of a wallet: its transactions with filters, those that arrive, and one of them in detail. */
+import type { Query } from "#src/client/http.ts";
 import type { SeenTransaction } from "#src/client/wallets.ts";
 import { parseAddress } from "#src/cardano/address.ts";
 import { Ada, count } from "../kit/amounts.tsx";
 import { Loaded, useData, usePages } from "../kit/data.tsx";
 import { SelectField } from "../kit/forms.tsx";
 import { Id } from "../kit/Id.tsx";
-import { Badge, Panel } from "../kit/parts.tsx";
+import { Action, Badge, Panel } from "../kit/parts.tsx";
 import { hrefOf, setQuery } from "../kit/router.ts";
+import { saveText } from "../kit/save.ts";
 import { Search } from "../kit/Search.tsx";
 import { Empty } from "../kit/states.tsx";
 import { Pager } from "../kit/Table.tsx";
@@ -15,7 +17,7 @@ import { EVERY_MS, OneTransaction } from "./historyDetails.tsx";
 import { TransactionTable } from "./historyTable.tsx";
 import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
-import { read, readPage, type Transaction, type WalletSummary } from "./service.ts";
+import { type Page, read, readPage, type Transaction, type WalletSummary } from "./service.ts";
 import { matchingPage, PAGE } from "./transactions.ts";
 import type { WalletTab } from "./tab.ts";
 
@@ -43,6 +45,8 @@ function List({ wallet, book, query }: {
   // the service finds a whole address; parts of texts are looked for here
   const whole = parseAddress(text.trim(), networkId());
   const address = whole.ok && whole.value.kind !== "reward" ? text.trim() : undefined;
+  const start = from === "" ? undefined : startOf(from);
+  const end = to === "" ? undefined : endOf(to);
   const filtered = [direction ?? "", status ?? "", text, from, to].some((one) => one !== "");
   const pages = usePages(
     (cursor, signal) =>
@@ -54,8 +58,8 @@ function List({ wallet, book, query }: {
             direction,
             status,
             address,
-            start: from === "" ? undefined : startOf(from),
-            end: to === "" ? undefined : endOf(to),
+            start,
+            end,
           }, signal),
         address === undefined ? text : "",
         cursor,
@@ -68,7 +72,7 @@ function List({ wallet, book, query }: {
   return (
     <>
       <Arriving wallet={wallet} book={book} listed={pages.data.value?.entries ?? []} />
-      <Panel title="Transactions">
+      <Panel title="Transactions" aside={<Download wallet={wallet} query={{ direction, status, start, end }} />}>
         <Filter direction={direction} status={status} text={text} from={from} to={to} />
         <Loaded data={pages.data} rows={6}>
           {({ entries, after }) => (
@@ -89,6 +93,36 @@ function List({ wallet, book, query }: {
         </Loaded>
       </Panel>
     </>
+  );
+}
+
+/** Most transactions of a page of the service. */
+const WHOLE = 500;
+
+/** Downloads the history as CSV: all its pages, by direction, status and time as they are chosen. */
+function Download({ wallet: { prefix, id, name }, query }: { readonly wallet: WalletSummary; readonly query: Query }) {
+  return (
+    <Action
+      small
+      run={async () => {
+        const { csvOf } = await import("./csv.ts");
+        const all: Transaction[] = [];
+        for (let after: string | undefined, more = true; more; more = after !== undefined) {
+          const page: Page<Transaction> = await readPage(`/${prefix}/${id}/transactions`, {
+            ...query,
+            "simple-metadata": true,
+            limit: WHOLE,
+            after,
+          });
+          all.push(...page.entries);
+          after = page.after;
+        }
+        const file = `${name.replace(/[^\p{L}\p{N}_-]+/gu, "-")}-${new Date().toISOString().slice(0, 10)}.csv`;
+        saveText(file, csvOf(all), "text/csv");
+      }}
+    >
+      Download CSV
+    </Action>
   );
 }
 

@@ -11,6 +11,7 @@ import { actorsOf } from "../kit/sites.ts";
 import { DateTime } from "../kit/time.tsx";
 import { toast } from "../kit/toast.tsx";
 import { JsonTree } from "../kit/values.tsx";
+import { AddressLabel } from "./addressLabels.tsx";
 import { AssetAmount, type AssetBook } from "./assets.tsx";
 import { explorerAddress, explorerTx } from "./devnet.ts";
 import { Change, TransactionStatus } from "./historyTable.tsx";
@@ -189,6 +190,7 @@ function Sides({ title, entries, book, unknown }: {
               {address === undefined
                 ? <span class="note">{unknown}</span>
                 : <Id value={address} name="address" ends={10} href={explorerAddress(address)} external />}
+              {address !== undefined && <AddressLabel address={address} />}
               {own && <Badge tone="good">This wallet</Badge>}
             </span>
             {amount && <Ada lovelace={amount.quantity} />}

@@ -21,11 +21,18 @@ import type { WalletTab } from "./tab.ts";
 type Plan = Messaged<z.output<typeof selections.migrationPlan>>;
 
 /** A plan that is shown. One key for one plan: a repeated press moves once. */
-interface Planned {
+export interface Planned {
   readonly plan: Plan;
   readonly addresses: readonly string[];
   readonly key: string;
 }
+
+/** A plan of moving everything to some addresses. @throws {ApiError} with advice */
+export const planMove = async (wallet: WalletSummary, addresses: readonly string[]): Promise<Planned> => ({
+  plan: await send<Plan>("POST", `${pathOf(wallet)}/plan`, { addresses }),
+  addresses,
+  key: newKey(),
+});
 
 const pathOf = ({ prefix, id }: WalletSummary) => `/${prefix}/${id}/migrations`;
 
@@ -42,37 +49,9 @@ export function addressesIn(text: string, network: 0 | 1 | undefined) {
 export function Migrate({ wallet, reload }: WalletTab) {
   const [text, setText] = useState("");
   const [plan, setPlan] = useState<Planned>();
-  const [moved, setMoved] = useState<readonly Transaction[]>();
-  const begin = () => {
-    setMoved(undefined);
-    setPlan(undefined);
-  };
-  const [first, ...more] = moved ?? [];
-  if (first && more.length === 0) {
-    return <Sent wallet={wallet} hash={first.id} back={begin} landed={() => void reload()} />;
-  }
-  if (moved) {
-    return (
-      <Panel title="On its way">
-        <p class="alert info" role="status">{`${count(moved.length)} transactions were sent.`}</p>
-        <p>
-          <a href={hrefOf(walletPath(wallet, "history"))}>Follow them in the history</a>
-        </p>
-      </Panel>
-    );
-  }
   if (plan) {
-    return (
-      <PlanStep
-        wallet={wallet}
-        planned={plan}
-        back={() => setPlan(undefined)}
-        moved={async (all) => {
-          setMoved(all);
-          await reload();
-        }}
-      />
-    );
+    const back = () => setPlan(undefined);
+    return <Moving wallet={wallet} planned={plan} back={back} done={back} reload={reload} />;
   }
   const { addresses, wrong } = addressesIn(text, networkId());
   return (
@@ -85,11 +64,7 @@ export function Migrate({ wallet, reload }: WalletTab) {
         verb="Make a plan"
         disabled={addresses.length === 0 || wrong.length > 0}
         run={async () => {
-          setPlan({
-            plan: await send<Plan>("POST", `${pathOf(wallet)}/plan`, { addresses }),
-            addresses,
-            key: newKey(),
-          });
+          setPlan(await planMove(wallet, addresses));
         }}
       >
         <TextField
@@ -103,6 +78,43 @@ export function Migrate({ wallet, reload }: WalletTab) {
         />
       </Form>
     </Panel>
+  );
+}
+
+/** Shows a plan, carries it out with the passphrase, and shows what became of it. */
+export function Moving({ wallet, planned, back, done, reload }: {
+  readonly wallet: WalletSummary;
+  readonly planned: Planned;
+  readonly back: () => void;
+  /** Called when the result was read. */
+  readonly done: () => void;
+  readonly reload: () => Promise<void>;
+}) {
+  const [moved, setMoved] = useState<readonly Transaction[]>();
+  const [first, ...more] = moved ?? [];
+  if (first && more.length === 0) {
+    return <Sent wallet={wallet} hash={first.id} back={done} landed={() => void reload()} />;
+  }
+  if (moved) {
+    return (
+      <Panel title="On its way">
+        <p class="alert info" role="status">{`${count(moved.length)} transactions were sent.`}</p>
+        <p>
+          <a href={hrefOf(walletPath(wallet, "history"))}>Follow them in the history</a>
+        </p>
+      </Panel>
+    );
+  }
+  return (
+    <PlanStep
+      wallet={wallet}
+      planned={planned}
+      back={back}
+      moved={async (all) => {
+        setMoved(all);
+        await reload();
+      }}
+    />
   );
 }
 
@@ -128,6 +140,12 @@ function PlanStep({ wallet, planned, back, moved }: {
         }
       >
         <PlanFacts plan={planned.plan} addresses={planned.addresses} />
+        {wallet.reward > 0n && (
+          <p class="note">
+            Rewards of <Ada lovelace={wallet.reward} /> stay with the wallet. Withdraw them first, under{" "}
+            <a href={hrefOf(walletPath(wallet, "staking"))}>Staking</a>.
+          </p>
+        )}
         <p class="alert warn">All of it leaves this wallet. Make sure that the addresses are yours.</p>
         {wallet.signs || wallet.prefix === "byron-wallets"
           ? (

@@ -125,6 +125,7 @@ function Assets({ assets, book, wallet }: {
     const known = book?.get(assetKey(asset));
     return { ...asset, title: titleOf(book, policy, name), fingerprint: known?.fingerprint, known };
   });
+  const room = Math.max(0, ...assets.map((one) => decimalsOf(book, one.policy_id, one.asset_name)));
   const wanted = text.toLowerCase();
   const shown = wanted === ""
     ? rows
@@ -162,7 +163,7 @@ function Assets({ assets, book, wallet }: {
             align: "right",
             compare: (a, b) => a.quantity < b.quantity ? -1 : a.quantity > b.quantity ? 1 : 0,
             cell: ({ policy_id, asset_name, quantity }) => (
-              <Amount amount={quantity} decimals={decimalsOf(book, policy_id, asset_name)} />
+              <Amount amount={quantity} decimals={decimalsOf(book, policy_id, asset_name)} room={room} />
             ),
           },
           {

@@ -2,6 +2,7 @@
 /** A transaction that others sign: given out as text or a file, and taken back. */
 import type { ComponentChildren } from "preact";
 import { copyText } from "../kit/Id.tsx";
+import { saveText } from "../kit/save.ts";
 
 /** A transaction as text and as a file. */
 export function PassOn({ transaction, hash, text }: {
@@ -9,14 +10,7 @@ export function PassOn({ transaction, hash, text }: {
   readonly hash: string;
   readonly text: ComponentChildren;
 }) {
-  const save = () => {
-    const url = URL.createObjectURL(new Blob([transaction], { type: "text/plain" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `transaction-${hash.slice(0, 8)}.txt`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  };
+  const save = () => saveText(`transaction-${hash.slice(0, 8)}.txt`, transaction, "text/plain");
   return (
     <div class="pass-on">
       <p>{text}</p>

@@ -10,6 +10,7 @@ import { hrefOf } from "../kit/router.ts";
 import { Empty, sentenceOf } from "../kit/states.tsx";
 import { Pager, Table } from "../kit/Table.tsx";
 import { toast } from "../kit/toast.tsx";
+import { AddressLabel } from "./addressLabels.tsx";
 import { adaText } from "./amounts.ts";
 import { askFaucet, devnet, GIFT } from "./devnet.ts";
 import { network, networkName } from "./network.tsx";
@@ -148,6 +149,7 @@ function Addresses({ prefix, id }: { readonly prefix: string; readonly id: strin
         />
       }
     >
+      <p class="note">Labels are yours alone: they stay in this browser.</p>
       <Loaded data={pages.data} rows={5}>
         {({ entries }) =>
           entries.length === 0 ? <Empty title={`No ${state === "all" ? "" : state} addresses`} /> : (
@@ -158,6 +160,7 @@ function Addresses({ prefix, id }: { readonly prefix: string; readonly id: strin
                 keyOf={(one) => one.id}
                 columns={[
                   { title: "Address", cell: (one) => <Id value={one.id} name="address" ends={9} /> },
+                  { title: "Label", cell: (one) => <AddressLabel address={one.id} /> },
                   {
                     title: "State",
                     cell: (one) => <Badge tone={one.state === "used" ? "good" : "quiet"}>{one.state}</Badge>,

@@ -1,15 +1,18 @@
 /** Payments to one or several recipients, with tokens and a message. */
 import { elementAt } from "#src/base/present.ts";
+import { parseAddress } from "#src/cardano/address.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Ada } from "../kit/amounts.tsx";
 import { useData } from "../kit/data.tsx";
-import { Form, SelectField, TextField } from "../kit/forms.tsx";
+import { CheckField, Form, SelectField, TextField } from "../kit/forms.tsx";
 import { Panel } from "../kit/parts.tsx";
 import { hrefOf } from "../kit/router.ts";
 import { Empty, Failure } from "../kit/states.tsx";
+import { labelled, labelOf } from "./addressLabels.tsx";
 import { adaText, fieldText } from "./amounts.ts";
 import { type AssetBook, assetKey, decimalsOf, titleOf, useAssets } from "./assets.tsx";
 import { type ByronPlan, ByronSend, planByron } from "./byronSend.tsx";
+import { Moving, planMove, type Planned } from "./migrate.tsx";
 import { networkId } from "./network.tsx";
 import { walletPath } from "./paths.ts";
 import { paymentBodies } from "./payments.ts";
@@ -103,6 +106,8 @@ function SendForm({ wallet, book, initial, reload }: {
   const [message, setMessage] = useState("");
   const [tried, setTried] = useState(false);
   const [plan, setPlan] = useState<ByronPlan>();
+  const [everything, setEverything] = useState(false);
+  const [planned, setPlanned] = useState<Planned>();
   const [refused, setRefused] = useState<TooLittle>();
   const fields = useRef<HTMLDivElement>(null);
   // recipients that were added or removed take the button that did it with them, or move it
@@ -110,12 +115,19 @@ function SendForm({ wallet, book, initial, reload }: {
     if (recipients !== initial) fields.current?.querySelector<HTMLElement>("fieldset:last-of-type input")?.focus();
   }, [recipients.length]);
   const decimals = (asset: string) => decimalsOf(book, asset.slice(0, 56), asset.slice(56));
-  const { payments, problems } = readForm(recipients, wallet, decimals, networkId());
+  // as a wallet is moved, which takes a key that the service has
+  const canMove = wallet.prefix !== "shared-wallets" && (wallet.signs || wallet.discovery === "random");
+  const all = everything && canMove && recipients.length === 1;
+  const read = readForm(recipients, wallet, decimals, networkId());
+  const { payments } = read;
+  const problems = all ? new Map([...read.problems].filter(([field]) => field.endsWith(" address"))) : read.problems;
   const reset = () => {
     setPlan(undefined);
     setRecipients([blank()]);
     setMessage("");
     setTried(false);
+    setEverything(false);
+    setPlanned(undefined);
   };
   // what was sent is not offered to be sent twice
   const { sign, signing } = useDraft({ wallet, reload }, reset);
@@ -124,8 +136,17 @@ function SendForm({ wallet, book, initial, reload }: {
     return <ByronSend wallet={wallet} plan={plan} back={() => setPlan(undefined)} done={reset} reload={reload} />;
   }
 
+  if (planned) {
+    const back = () => setPlanned(undefined);
+    return <Moving wallet={wallet} planned={planned} back={back} done={reset} reload={reload} />;
+  }
+
   const review = async () => {
     setTried(true);
+    if (all) {
+      if (problems.size === 0) setPlanned(await planMove(wallet, recipients.map(({ address }) => address.trim())));
+      return;
+    }
     if (payments === undefined) return;
     try {
       await build(payments);
@@ -153,8 +174,16 @@ function SendForm({ wallet, book, initial, reload }: {
               set={setRecipients}
               problems={tried ? problems : undefined}
               refused={refused}
+              all={all}
             />
-            {wallet.prefix !== "byron-wallets" && <MessageField value={message} onInput={setMessage} />}
+            {canMove && recipients.length === 1 && (
+              <CheckField
+                label="Send all: every ada and token that is available, less the fee"
+                checked={everything}
+                onChange={setEverything}
+              />
+            )}
+            {wallet.prefix !== "byron-wallets" && !all && <MessageField value={message} onInput={setMessage} />}
             {total !== undefined && recipients.length > 1 && (
               <p class="note">{`Together ${adaText(total)} ada, without the fee.`}</p>
             )}
@@ -203,11 +232,6 @@ function Available({ wallet }: { readonly wallet: WalletSummary }) {
             : `and ${wallet.availableAssets.length} kinds of tokens`}
         </p>
       )}
-      {wallet.prefix !== "shared-wallets" && (
-        <p class="note">
-          To send all of it, use <a href={hrefOf(walletPath(wallet, "move"))}>Move all</a>.
-        </p>
-      )}
     </Panel>
   );
 }
@@ -231,7 +255,7 @@ function NextSteps({ wallet }: { readonly wallet: WalletSummary }) {
   );
 }
 
-function Recipients({ wallet, book, recipients, set, problems, refused }: {
+function Recipients({ wallet, book, recipients, set, problems, refused, all }: {
   readonly wallet: WalletSummary;
   readonly book: AssetBook;
   readonly recipients: readonly Recipient[];
@@ -240,6 +264,8 @@ function Recipients({ wallet, book, recipients, set, problems, refused }: {
   readonly problems: ReadonlyMap<string, string> | undefined;
   /** An amount that was refused when the transaction was built. */
   readonly refused: TooLittle | undefined;
+  /** Whether the recipient gets everything. */
+  readonly all: boolean;
 }) {
   const change = (key: number, changed: Partial<Recipient>) =>
     set((all) => all.map((one) => one.key === key ? { ...one, ...changed } : one));
@@ -258,12 +284,13 @@ function Recipients({ wallet, book, recipients, set, problems, refused }: {
           title={recipients.length > 1 ? `Recipient ${i + 1}` : "Recipient"}
           wallet={wallet}
           book={book}
+          all={all}
           problem={(field) => problem(one, field)}
           onChange={(changed) => change(one.key, changed)}
           remove={recipients.length > 1 ? () => set((all) => all.filter(({ key }) => key !== one.key)) : undefined}
         />
       ))}
-      {recipients.length < MOST && (
+      {recipients.length < MOST && !all && (
         <button
           type="button"
           class="small"
@@ -276,16 +303,19 @@ function Recipients({ wallet, book, recipients, set, problems, refused }: {
   );
 }
 
-function RecipientFields({ recipient, title, wallet, book, problem, onChange, remove }: {
+function RecipientFields({ recipient, title, wallet, book, all, problem, onChange, remove }: {
   readonly recipient: Recipient;
   readonly title: string;
   readonly wallet: WalletSummary;
   readonly book: AssetBook;
+  readonly all: boolean;
   readonly problem: (field: string) => string | undefined;
   readonly onChange: (changed: Partial<Recipient>) => void;
   readonly remove: (() => void) | undefined;
 }) {
   const { address, ada, assets } = recipient;
+  const label = labelOf(address.trim());
+  const known = labelled().filter(([one]) => parseAddress(one, networkId()).ok);
   const chosen = new Set(assets.map(({ asset }) => asset));
   const others = wallet.availableAssets.filter((one) => !chosen.has(assetKey(one)));
   const setAsset = (i: number, changed: Partial<Recipient["assets"][number]>) =>
@@ -300,16 +330,27 @@ function RecipientFields({ recipient, title, wallet, book, problem, onChange, re
         onInput={(text) => onChange({ address: text })}
         placeholder={networkId() === 1 ? "addr1…" : "addr_test1…"}
         error={problem("address")}
+        {...(label === undefined ? {} : { hint: <bdi>{label}</bdi> })}
       />
-      <TextField
-        label="Ada"
-        value={ada}
-        onInput={(text) => onChange({ ada: text })}
-        inputMode="decimal"
-        error={problem("ada")}
-        {...(assets.length > 0 ? { hint: "Leave it empty for the least that tokens need." } : {})}
-      />
-      {assets.map(({ asset, text }, i) => (
+      {known.length > 0 && (
+        <SelectField
+          label="Address with a label"
+          value={label === undefined ? "" : address.trim()}
+          onChange={(chosen) => chosen !== "" && onChange({ address: chosen })}
+          options={[["", "Choose…"], ...known.map(([one, name]) => [one, `${name} (…${one.slice(-6)})`] as const)]}
+        />
+      )}
+      {!all && (
+        <TextField
+          label="Ada"
+          value={ada}
+          onInput={(text) => onChange({ ada: text })}
+          inputMode="decimal"
+          error={problem("ada")}
+          {...(assets.length > 0 ? { hint: "Leave it empty for the least that tokens need." } : {})}
+        />
+      )}
+      {!all && assets.map(({ asset, text }, i) => (
         <div class="token-row" key={asset}>
           <SelectField
             label="Token"
@@ -334,7 +375,7 @@ function RecipientFields({ recipient, title, wallet, book, problem, onChange, re
         </div>
       ))}
       <div class="buttons">
-        {others.length > 0 && (
+        {others.length > 0 && !all && (
           <button
             type="button"
             class="small"

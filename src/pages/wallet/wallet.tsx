@@ -19,6 +19,8 @@ const EVERY_MS = 3_000;
 interface TabDefinition {
   readonly id: string;
   readonly name: string;
+  /** The tab that it is a view of, and what it is called there; a tab of its own where undefined. */
+  readonly group?: string;
   readonly kinds: readonly Prefix[];
   readonly view: ComponentType<WalletTab>;
   /** Whether an incomplete shared wallet has it. */
@@ -60,12 +62,14 @@ const TABS: readonly TabDefinition[] = [
   {
     id: "voting",
     name: "Voting",
+    group: "staking",
     kinds: STAKED,
     view: lazy(() => import("./tabs.ts").then(({ Voting }) => Voting)),
   },
   {
     id: "mint",
     name: "Mint",
+    group: "send",
     kinds: ["wallets"],
     signs: true,
     view: lazy(() => import("./tabs.ts").then(({ Mint }) => Mint)),
@@ -73,12 +77,14 @@ const TABS: readonly TabDefinition[] = [
   {
     id: "sign",
     name: "Sign",
+    group: "send",
     kinds: STAKED,
     view: lazy(() => import("./tabs.ts").then(({ Cosign }) => Cosign)),
   },
   {
     id: "move",
     name: "Move all",
+    group: "send",
     kinds: ["wallets", "byron-wallets"],
     signs: true,
     view: lazy(() => import("./tabs.ts").then(({ Migrate }) => Migrate)),
@@ -148,6 +154,9 @@ function OneWallet({ prefix, id, tab, item, query }: {
   );
   const current = tabs.find((one) => one.id === (tab ?? tabs[0]?.id));
   const Shown = current?.view;
+  const group = current?.group ?? current?.id ?? "";
+  const beside = tabs.filter((one) => (one.group ?? one.id) === group);
+  const linkOf = ({ id, name }: TabDefinition) => ({ id, name, href: hrefOf(walletPath(wallet, id)) });
   return (
     <>
       <Heading
@@ -167,10 +176,20 @@ function OneWallet({ prefix, id, tab, item, query }: {
       </Heading>
       <Tabs
         label="Views of the wallet"
-        current={current?.id ?? ""}
+        current={group}
         again={() => setVisits(visits + 1)}
-        tabs={tabs.map(({ id, name }) => ({ id, name, href: hrefOf(walletPath(wallet, id)) }))}
+        tabs={tabs.filter((one) => one.group === undefined).map(linkOf)}
       />
+      {beside.length > 1 && (
+        <div class="subtabs">
+          <Tabs
+            label={`Views of ${tabs.find(({ id }) => id === group)?.name ?? group}`}
+            current={current?.id ?? ""}
+            again={() => setVisits(visits + 1)}
+            tabs={beside.map((one) => one.id === "send" ? { ...linkOf(one), name: "Payment" } : linkOf(one))}
+          />
+        </div>
+      )}
       {data.error !== undefined && <Failure error={data.error} retry={data.reload} stale />}
       {wallet.status === "not_responding" && (
         <p class="alert warn" role="status">

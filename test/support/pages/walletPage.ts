@@ -87,9 +87,17 @@ export async function joinPool(page: Page): Promise<void> {
 export const press = (page: Page, name: string): Promise<void> =>
   page.getByRole("button", { name, exact: true }).click();
 
+/** Views that are within a tab. */
+const WITHIN: Readonly<Record<string, string>> = { Voting: "Staking", Mint: "Send", Sign: "Send", "Move all": "Send" };
+
 /** Opens a view of the wallet that is shown. */
-export const tab = (page: Page, name: string): Promise<void> =>
-  page.getByRole("navigation", { name: "Views of the wallet" }).getByRole("link", { name, exact: true }).click();
+export async function tab(page: Page, name: string): Promise<void> {
+  const open = (views: string, link: string) =>
+    page.getByRole("navigation", { name: views, exact: true }).getByRole("link", { name: link, exact: true }).click();
+  const group = WITHIN[name];
+  await open("Views of the wallet", group ?? name);
+  if (group !== undefined) await open(`Views of ${group}`, name);
+}
 
 export const panel = (page: Page, name: string): Locator => page.getByRole("region", { name, exact: true });
 export const field = (page: Page, name: string): Locator => page.getByRole("textbox", { name, exact: true });

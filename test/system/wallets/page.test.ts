@@ -1,8 +1,10 @@
 /** The page of the wallet service in a browser, on a whole service with a devnet: what people do with wallets. */
 /// <reference lib="dom" />
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import type { Constructed } from "#src/client/wallets.ts";
+import { expectAccessible } from "../../support/pages/pages.ts";
 import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { itLong } from "../../support/base/longTests.ts";
 import { ADA, PASSPHRASE, type Scenario } from "../../support/service/scenario.ts";
@@ -157,6 +159,48 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     expect(await page.locator("tbody tr").innerText()).toContain("+100");
     await page.getByLabel("Status").selectOption("expired");
     await page.getByText("No transaction matches").waitFor();
+  });
+
+  it("sends all to an address with a label, and saves the history as CSV", async () => {
+    const { id } = await scenario.createWallet({ name: "All of it", coins: [20n * ADA, 3n * ADA] });
+    const other = await scenario.createWallet({ name: "New home" });
+    const to = await scenario.address(other.id);
+    const page = await pages.open(`/wallets/${other.id}/receive`);
+    const tabs = page.getByRole("navigation", { name: "Views of the wallet" }).getByRole("link");
+    expect(await tabs.allTextContents()).toEqual(["Overview", "Send", "Receive", "History", "Staking", "Settings"]);
+    const row = page.locator("tbody tr").filter({ has: page.locator(`[title="${to}"]`) });
+    await row.getByRole("button", { name: /^Add the label/ }).click();
+    await field(page, "Label").fill("=New home");
+    await press(page, "Save");
+    await row.getByText("=New home").waitFor();
+    await visit(page, `/wallets/${id}/send`);
+    await page.getByLabel("Address with a label").selectOption(to);
+    expect(await field(page, "Address").inputValue()).toBe(to);
+    await page.getByLabel(/^Send all/).check();
+    expect(await field(page, "Ada").count()).toBe(0);
+    await expectAccessible(page);
+    await press(page, "Review");
+    const plan = panel(page, "The plan");
+    await plan.getByText("23.000000 ada").waitFor();
+    const arrives = /Arrives\s+(22\.\d{6}) ada/.exec(await plan.innerText())![1]!;
+    await secret(page).fill(PASSPHRASE);
+    await press(page, "Sign and move everything");
+    await panel(page, "Sent").getByText("It is in the ledger.").waitFor();
+    await until(
+      "exactly the plan has arrived",
+      async () => await scenario.available(other.id) === BigInt(arrives.replace(".", "")),
+    );
+    await tab(page, "History");
+    const [download] = await Promise.all([page.waitForEvent("download"), press(page, "Download CSV")]);
+    expect(download.suggestedFilename()).toMatch(/^All-of-it-\d{4}-\d\d-\d\d\.csv$/);
+    const lines = (await text(await download.createReadStream())).split("\r\n");
+    expect(lines).toHaveLength(5);
+    expect(lines[0]).toBe("time,transaction,status,purpose,ada,fee_ada,deposit_ada,block,message,tokens");
+    expect(lines[1]).toMatch(/^[\d:TZ.-]+,[0-9a-f]{64},in_ledger,Sent,-23\.000000,0\.\d{6},0\.000000,\d+,,$/);
+    expect(lines.slice(2, 4).map((line) => line.split(",").slice(3, 7).join(",")).sort())
+      .toEqual(["Received,20.000000,,", "Received,3.000000,,"]);
+    await page.locator("tbody tr a").first().click();
+    await page.locator(".sides").getByText("=New home").waitFor();
   });
 
   it("does not sign what the service built otherwise, and says why", async () => {

@@ -5,6 +5,7 @@ import { newSeed, publicKey } from "#src/cardano/keys/signingKey.ts";
 import type { Transaction } from "#src/client/wallets.ts";
 import { invitationText, isAccountKey, readInvitation } from "#src/pages/wallet/invitation.ts";
 import { isSatisfied, ownersIn, ruleOf, scriptWords, timedRule } from "#src/pages/wallet/scripts.ts";
+import { csvOf } from "#src/pages/wallet/csv.ts";
 import { governanceWords } from "#src/pages/wallet/governanceWords.ts";
 import {
   assetChanges,
@@ -31,6 +32,52 @@ const transaction = (more: object): Transaction => ({
   burn: { tokens: [] },
   ...more,
 } as unknown as Transaction);
+
+describe("a history as CSV", () => {
+  const lovelace = (quantity: number | bigint) => ({ quantity, unit: "lovelace" as const });
+  const listed = (more: object) =>
+    transaction({
+      amount: lovelace(1_500_000),
+      fee: lovelace(170_000),
+      deposit_taken: lovelace(0),
+      deposit_returned: lovelace(0),
+      ...more,
+    });
+  const rows = (...more: object[]) => csvOf(more.map(listed)).split("\r\n").slice(1, -1);
+
+  it("has numbers without groups, signs, and the time in UTC", () => {
+    const inserted_at = { time: "2026-11-30T10:00:00Z", height: { quantity: 12 } };
+    expect(rows(
+      { inserted_at, deposit_taken: lovelace(2_000_000) },
+      {
+        direction: "incoming",
+        amount: lovelace(45_000_000_000_000_001n),
+        pending_since: { time: "T" },
+        status: "pending",
+      },
+    )).toEqual([
+      `2026-11-30T10:00:00Z,${"00".repeat(32)},in_ledger,Sent to itself,-1.500000,0.170000,2.000000,12,,`,
+      `T,${"00".repeat(32)},pending,Received,45000000000.000001,,,,,`,
+    ]);
+    expect(csvOf([])).toBe("time,transaction,status,purpose,ada,fee_ada,deposit_ada,block,message,tokens\r\n");
+  });
+
+  it("quotes what would end a field, and makes no formula of a message", () => {
+    const message = (...msg: string[]) => rows({ metadata: { 674: { msg } } })[0]!.slice(`,${"00".repeat(32)}`.length);
+    const start = ",in_ledger,Sent to itself,-1.500000,0.170000,0.000000,,";
+    expect(message('say "hi", now')).toBe(`${start}"say ""hi"", now",`);
+    expect(message("a", "\nb")).toBe(`${start}"a\nb",`);
+    for (const first of "=+-@\t") expect(message(`${first}1`)).toBe(`${start}'${first}1,`);
+    expect(message("\r=1")).toBe(`${start}"'\r=1",`);
+    expect(message('=HYPERLINK("x")')).toBe(`${start}"'=HYPERLINK(""x"")",`);
+    expect(message("1-1")).toBe(`${start}1-1,`);
+  });
+
+  it("names tokens by their ids, with what changed", () => {
+    const outputs = [{ derivation_path: path, assets: [asset(5), { ...asset(2), asset_name: "02" }] }];
+    expect(rows({ outputs })[0]).toMatch(new RegExp(`,(aa){28}01 5; (aa){28}02 2$`));
+  });
+});
 
 describe("a transaction of the history", () => {
   it.each([
