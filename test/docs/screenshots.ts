@@ -53,6 +53,7 @@ async function takeAll(arbor: Arbor): Promise<void> {
     { name: "explorer", url: `${devnet}/`, ready: "table" },
     { name: "transaction", url: `${devnet}/#/tx/${transaction}`, ready: "text=Outputs" },
     { name: "operator", url: `${operator}/`, ready: ".settled:not(.waiting) .feed li" },
+    { name: "api", url: `${tokens}/docs`, ready: ".api-group" },
     { name: "statechart", url: `${operator}/ui/actors/token/${token}`, ready: ".settled:not(.waiting) .lit" },
   ];
   for (const picture of pictures) await takeWidths(browser, picture);

@@ -17,7 +17,7 @@ import { checkProof, type Verdict } from "./proof.ts";
 import { SlotAgo } from "./parts.tsx";
 import { Proven } from "./Proven.tsx";
 import { getPage, isBytes, type ListPage, type Token, typedHex } from "./service.ts";
-import type { Draft } from "./SidePanels.tsx";
+import type { Draft } from "./TokenActions.tsx";
 import { plain, textOf, Visible } from "./visible.tsx";
 
 const PAGE = 25;

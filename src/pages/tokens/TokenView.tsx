@@ -18,7 +18,7 @@ import { Proven } from "./Proven.tsx";
 import { RequestsPanel } from "./RequestsPanel.tsx";
 import { get, readConfig, type Timeline, type Token } from "./service.ts";
 import { tokenContent } from "./shown.ts";
-import { type Draft, SidePanels } from "./SidePanels.tsx";
+import { type Draft, LedgerLine, TokenActions } from "./TokenActions.tsx";
 import { wallet } from "./wallet.tsx";
 
 /** A token as a view has it: also one that has ended, or is not known. */
@@ -74,14 +74,7 @@ function KnownId({ tokenId, query }: { readonly tokenId: string; readonly query:
       </p>
       <Heading
         title={label ?? `Token ${shortId(tokenId)}`}
-        aside={
-          <>
-            <LabelButton tokenId={tokenId} />
-            {value?.status === "live" && (
-              <button type="button" class="small primary narrow-only" onClick={toForm}>Request a change</button>
-            )}
-          </>
-        }
+        aside={<LabelButton tokenId={tokenId} />}
       >
         <span class="row">
           {label === undefined ? "Token" : <bdi>{label}</bdi>}
@@ -95,12 +88,6 @@ function KnownId({ tokenId, query }: { readonly tokenId: string; readonly query:
       <Body tokenId={tokenId} data={data} version={version} query={query} early={early} />
     </>
   );
-}
-
-/** On a narrow screen the form is far below. */
-function toForm(): void {
-  document.querySelector<HTMLElement>("#request-change select")?.focus();
-  document.getElementById("request-change")?.scrollIntoView({ block: "start" });
 }
 
 function Status({ found }: { readonly found: Found | undefined }) {
@@ -164,37 +151,32 @@ function Body({ tokenId, data, version, query, early }: {
         </p>
       )}
       <Pending token={token} />
+      <LedgerLine token={token} lastSlot={last?.slot} />
+      <TokenActions token={token} draft={draft} />
       <ProvenState token={token} reload={reload} />
-      <div class="aside">
-        <div>
-          <TabRow
-            tokenId={tokenId}
-            tabs={[
-              ["facts", "Facts", counts.facts],
-              ["requests", "Open requests", counts.requests],
-              ["history", "History"],
-            ]}
-            current={tab}
+      <TabRow
+        tokenId={tokenId}
+        tabs={[
+          ["facts", "Facts", counts.facts],
+          ["requests", "Open requests", counts.requests],
+          ["history", "History"],
+        ]}
+        current={tab}
+      />
+      {tab === "facts"
+        ? (
+          <FactsPanel
+            token={token}
+            version={version}
+            query={query}
+            early={early}
+            reload={reload}
+            onDraft={setDraft}
           />
-          {tab === "facts"
-            ? (
-              <FactsPanel
-                token={token}
-                version={version}
-                query={query}
-                early={early}
-                reload={reload}
-                onDraft={setDraft}
-              />
-            )
-            : tab === "requests"
-            ? <RequestsPanel {...panels} owner={token.owner} />
-            : <HistoryPanel {...panels} />}
-        </div>
-        <aside aria-label="Actions">
-          <SidePanels token={token} lastSlot={last?.slot} draft={draft} />
-        </aside>
-      </div>
+        )
+        : tab === "requests"
+        ? <RequestsPanel {...panels} owner={token.owner} />
+        : <HistoryPanel {...panels} />}
     </>
   );
 }

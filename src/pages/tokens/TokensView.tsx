@@ -96,6 +96,7 @@ export function TokensView({ query }: ViewProps) {
       >
         Tokens
       </Heading>
+      <About />
       <Panel title="Live tokens">
         <div class="filter">
           <Search
@@ -153,10 +154,39 @@ function TokenTable({ all, search, mine }: { readonly all: Tokens; readonly sear
   );
 }
 
+/** What the page is about. */
+function About() {
+  return (
+    <div class="about">
+      <section>
+        <h2>Token</h2>
+        <p>
+          A token is on the ledger and has one owner. It holds facts under one root, so that everybody can verify a fact
+          without trust in this service.
+        </p>
+      </section>
+      <section>
+        <h2>Fact</h2>
+        <p>
+          A fact is a value under a key, in text or bytes. Its proof leads to the token's root on the ledger; a proof
+          can also say that a key has no value.
+        </p>
+      </section>
+      <section>
+        <h2>Request</h2>
+        <p>
+          A request to insert, update or delete a fact locks a deposit on the ledger. The owner applies or refuses it,
+          and then the deposit returns.
+        </p>
+      </section>
+    </div>
+  );
+}
+
 function NoTokens() {
   return (
     <Empty title="No tokens yet">
-      <p>A token holds facts, a value for each key, under one root that is on the ledger. To make the first one:</p>
+      <p>To make the first one:</p>
       <ol class="numbered">
         <li>Connect a wallet that has some ada.</li>
         <li>Boot a token: you own it.</li>

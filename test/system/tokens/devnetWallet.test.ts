@@ -156,6 +156,7 @@ describe.skipIf(browser === undefined)("the development wallet in a browser", ()
       await page.getByRole("link", { name: "Open the token" }).click();
       await page.locator("#link[data-state=live]").waitFor();
       await page.getByText("yours", { exact: true }).waitFor();
+      await press(page, "Request a change");
       await page.getByLabel("Key", { exact: true }).fill("made");
       await page.getByLabel("New value").fill("without an extension");
       await press(page, "Request");

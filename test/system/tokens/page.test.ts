@@ -108,7 +108,9 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
   const tab = (page: Page, name: string) =>
     page.getByRole("navigation", { name: "Parts of the token" }).getByRole("link", { name }).click();
   const request = async (page: Page, type: string, key: string, values: { old?: string; new?: string }) => {
-    await page.getByLabel("Change", { exact: true }).selectOption(type);
+    const change = page.getByLabel("Change", { exact: true });
+    if (!await change.isVisible()) await press(page, "Request a change");
+    await change.selectOption(type);
     await page.getByLabel("Key", { exact: true }).fill(key);
     if (values.old !== undefined) await page.getByLabel("Current value").fill(values.old);
     if (values.new !== undefined) await page.getByLabel("New value").fill(values.new);
@@ -258,6 +260,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await page.getByRole("button", { name: "History of this key: k", exact: true }).first().click();
     await panel(page, "History of a key").getByText("delete k, which is v").waitFor();
 
+    await press(page, "Transfer the token");
     await page.getByLabel("Address of the new owner").fill(other.address);
     await press(page, "Transfer");
     await says(page, "does what you requested and nothing else");
@@ -282,7 +285,7 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     expect(next.wallet.signRequests).toEqual([[handed, true]]);
     await expect.poll(() => next.page.url()).toBe(`${arbor.tokens}/#/token/${token}`);
     await next.page.getByText("yours", { exact: true }).waitFor();
-    const buttons = await next.page.getByRole("complementary", { name: "Actions" }).getByRole("button")
+    const buttons = await next.page.getByRole("region", { name: "Actions" }).getByRole("button")
       .allTextContents();
     expect(buttons.at(-1)).toBe("End the token");
     await press(next.page, "End the token");
@@ -521,6 +524,9 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     await page.keyboard.press("Escape");
     await focused("Add a label").waitFor();
     // a key that was forgotten
+    await reach("Request a change");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Change", { exact: true }).and(page.locator(":focus")).waitFor();
     await reach("Request");
     await page.keyboard.press("Enter");
     await page.getByText("Enter a key.").waitFor();

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The actions on a token: requests, for anybody; applying, transferring and ending, for its owner; what ends it is last. */
+/** The actions on a token: requests, for everybody; applying, transferring and ending, for its owner; what ends it is last. */
 import { elementAt } from "#src/base/present.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fromHex, fromUtf8, toHex } from "#src/base/bytes.ts";
@@ -8,7 +8,7 @@ import type { UpdateDryRun } from "#src/client/tokens.ts";
 import { Ada } from "../kit/amounts.tsx";
 import { CheckField, Form, SelectField, TextField } from "../kit/forms.tsx";
 import { Id } from "../kit/Id.tsx";
-import { Action, Facts, Panel } from "../kit/parts.tsx";
+import { Action, Panel } from "../kit/parts.tsx";
 import { Alert } from "../kit/states.tsx";
 import { apply, type ChangeType, end, entered, requestChange, transfer } from "./actions.tsx";
 import { SlotAgo } from "./parts.tsx";
@@ -22,57 +22,84 @@ export interface Draft {
   readonly value: string;
 }
 
-export function SidePanels({ token, lastSlot, draft }: {
+type Form = "request" | "transfer";
+
+/** The actions on a token as buttons; a form appears behind its button. */
+export function TokenActions({ token, draft }: { readonly token: Token; readonly draft: Draft | undefined }) {
+  const { tokenId } = token;
+  const key = wallet.value?.key;
+  const isOwner = key !== undefined && key === token.owner;
+  const [open, setOpen] = useState<Form | undefined>(draft === undefined ? undefined : "request");
+  useLayoutEffect(() => {
+    if (draft) setOpen("request");
+  }, [draft]);
+  const toggle = (form: Form, name: string, tone = "") => (
+    <button
+      type="button"
+      class={tone}
+      aria-expanded={open === form}
+      onClick={() => setOpen(open === form ? undefined : form)}
+    >
+      {name}
+    </button>
+  );
+  return (
+    <section class="token-actions" aria-label="Actions">
+      <div class="buttons">
+        {toggle("request", "Request a change", "primary")}
+        {isOwner
+          ? (
+            <>
+              <ApplyButtons token={token} />
+              {toggle("transfer", "Transfer the token")}
+              <button type="button" class="danger" onClick={() => void end(tokenId)}>End the token</button>
+            </>
+          )
+          : (
+            <span class="note">
+              {key === undefined
+                ? "Connect the owner's wallet to apply requests, to transfer the token or to end it."
+                : "Your wallet does not own this token. Its owner applies requests, transfers the token or ends it."}
+            </span>
+          )}
+      </div>
+      {open === "request" && <RequestForm tokenId={tokenId} draft={draft} />}
+      {open === "transfer" && isOwner && <TransferPanel tokenId={tokenId} />}
+    </section>
+  );
+}
+
+/** What the ledger says of a token, in a line. */
+export function LedgerLine({ token, lastSlot }: {
   readonly token: Token;
   /** Slot of the last event. */
   readonly lastSlot: number | undefined;
-  readonly draft: Draft | undefined;
 }) {
-  const key = wallet.value?.key;
-  const isOwner = key !== undefined && key === token.owner;
+  const pairs = Object.entries({
+    Owner: <Id value={token.owner} name="owner's key hash" ends={6} />,
+    Root: <Id value={token.root} name="root" ends={6} />,
+    State: (
+      <Id
+        value={token.outputRefId}
+        name="state output"
+        href={explorerTx(elementAt(token.outputRefId.split("-"), 0))}
+        external
+        ends={6}
+      />
+    ),
+    "Last event": lastSlot === undefined ? undefined : <SlotAgo slot={lastSlot} />,
+  });
   return (
-    <>
-      {isOwner && <ApplyPanel token={token} />}
-      <RequestForm tokenId={token.tokenId} draft={draft} />
-      {!isOwner && (
-        <Panel title="For the owner">
-          <p class="note">
-            {key === undefined
-              ? "Connect the owner's wallet to apply requests, to transfer the token or to end it."
-              : "Your wallet does not own this token. Its owner applies requests, transfers the token or ends it."}
-          </p>
-        </Panel>
-      )}
-      <Panel title="On the ledger">
-        <Facts
-          pairs={Object.entries({
-            Owner: <Id value={token.owner} name="owner's key hash" ends={6} />,
-            Root: <Id value={token.root} name="root" ends={6} />,
-            State: (
-              <Id
-                value={token.outputRefId}
-                name="state output"
-                href={explorerTx(elementAt(token.outputRefId.split("-"), 0))}
-                external
-                ends={6}
-              />
-            ),
-            "Last event": lastSlot === undefined ? undefined : <SlotAgo slot={lastSlot} />,
-          })}
-        />
-      </Panel>
-      {isOwner && <TransferPanel tokenId={token.tokenId} />}
-      {isOwner && (
-        <Panel title="End the token" class="danger-zone">
-          <p class="note intro">
-            It is burnt, and its facts can no longer be proven. The ada locked in its state returns to you.
-          </p>
-          <div class="buttons">
-            <button type="button" class="danger" onClick={() => void end(token.tokenId)}>End the token</button>
+    <dl class="ledger-line" aria-label="On the ledger">
+      {pairs.map(([name, value]) =>
+        value && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
           </div>
-        </Panel>
+        )
       )}
-    </>
+    </dl>
   );
 }
 
@@ -96,6 +123,9 @@ function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly dr
     setBefore(shown(draft.value, inHex));
     setAfter(draft.type === "update" ? shown(draft.value, inHex) : "");
   }, [draft]);
+  useLayoutEffect(() => {
+    if (!draft) document.querySelector<HTMLElement>("#request-change select")?.focus();
+  }, []);
   const begun = useRef<Draft | undefined>(undefined);
   useLayoutEffect(() => {
     // once the form has the fields of the draft
@@ -127,8 +157,9 @@ function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly dr
     <div id="request-change">
       <Panel title="Request a change">
         <p class="note intro">
-          Anyone may ask. A deposit of a few ada is locked with the request; it returns when the owner applies or
-          refuses the request, less an offered fee if it is applied, or when you take it back.
+          Everybody may request a change; the owner decides. A deposit of a few ada is locked with the request; it
+          returns when the owner applies or refuses the request, less an offered fee if it is applied, or when you take
+          it back.
         </p>
         <Form verb="Request" run={run} disabled={used.some((text) => wrong(text) !== undefined)}>
           <SelectField label="Change" value={type} options={CHANGES} onChange={setType} />
@@ -162,7 +193,7 @@ function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly dr
   );
 }
 
-function ApplyPanel({ token: { tokenId, root, counts: { requests: open } } }: { readonly token: Token }) {
+function ApplyButtons({ token: { tokenId, root, counts: { requests: open } } }: { readonly token: Token }) {
   const [tried, setTried] = useState<
     { readonly of: string; readonly outcome?: UpdateDryRun; readonly error?: unknown }
   >();
@@ -181,21 +212,23 @@ function ApplyPanel({ token: { tokenId, root, counts: { requests: open } } }: { 
     }
   };
   return (
-    <Panel title="Apply requests">
-      <p class="note intro">
-        {open === 0
-          ? "No request is open."
-          : "Applies as many open requests as can be applied and fit into one transaction, oldest first."}
-      </p>
-      <div class="buttons">
-        <button type="button" class="primary" disabled={open === 0} onClick={() => void apply(tokenId, [])}>
-          Apply all that fit
-        </button>
-        <Action run={tryOut} disabled={open === 0}>Dry run</Action>
-      </div>
-      <div role="status">{found?.outcome && <DryRun outcome={found.outcome} />}</div>
-      <Alert error={withReasons(found?.error)} />
-    </Panel>
+    <>
+      <button
+        type="button"
+        disabled={open === 0}
+        title="As many open requests as fit into one transaction, oldest first"
+        onClick={() => void apply(tokenId, [])}
+      >
+        Apply all that fit
+      </button>
+      <Action run={tryOut} disabled={open === 0}>Dry run</Action>
+      {found !== undefined && (
+        <div class="dry-run-result">
+          <div role="status">{found.outcome && <DryRun outcome={found.outcome} />}</div>
+          <Alert error={withReasons(found.error)} />
+        </div>
+      )}
+    </>
   );
 }
 
