@@ -42,6 +42,8 @@ async function takeAll(arbor: Arbor): Promise<void> {
   const { token, transaction } = await livingToken(new TokenClient(tokens), devnet);
   const wallet = await fundedWallet(wallets, devnet);
   const pictures: readonly Picture[] = [
+    // first, while the newest blocks have the transactions
+    { name: "explorer", url: `${devnet}/`, ready: ".compact table" },
     { name: "tokens", url: `${tokens}/`, ready: `text=${token.slice(0, 8)}` },
     { name: "token", url: `${tokens}/#/token/${token}`, ready: "text=Earth" },
     {
@@ -50,11 +52,14 @@ async function takeAll(arbor: Arbor): Promise<void> {
     },
     { name: "wallets", url: new URL("/", wallets).href, ready: "text=Savings" },
     { name: "wallet", url: new URL(`/#/wallets/${wallet}`, wallets).href, ready: "text=1,000" },
-    { name: "explorer", url: `${devnet}/`, ready: "table" },
     { name: "transaction", url: `${devnet}/#/tx/${transaction}`, ready: "text=Outputs" },
     { name: "operator", url: `${operator}/`, ready: ".settled:not(.waiting) .feed li" },
     { name: "api", url: `${tokens}/docs`, ready: ".api-group" },
-    { name: "statechart", url: `${operator}/ui/actors/token/${token}`, ready: ".settled:not(.waiting) .lit" },
+    {
+      name: "statechart",
+      url: `${operator}/ui/actors/token/${token}`,
+      ready: ".settled:not(.waiting) .lane:nth-child(2) .lane-track span",
+    },
   ];
   for (const picture of pictures) await takeWidths(browser, picture);
   await browser.close();

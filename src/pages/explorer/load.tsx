@@ -9,7 +9,7 @@ import { Thing } from "./lists.tsx";
 import { moment } from "./live.ts";
 
 /** Blocks and epochs of a chart. */
-const COUNT = { block: 60, epoch: 20 } as const;
+const COUNT = { block: 100, epoch: 20 } as const;
 type By = keyof typeof COUNT;
 
 export function LoadPanel() {
@@ -45,18 +45,21 @@ function Charts({ load: { rows }, by }: { readonly load: Load; readonly by: By }
         {...shared}
         label={`Bytes ${of}`}
         unit="bytes"
+        least={1_000}
         series={[{ name: "Bytes", values: rows.map(({ bytes }) => bytes), colour: 1 }]}
       />
       <Bars
         {...shared}
         label={`Steps of scripts ${of}`}
         unit="steps"
+        least={1_000_000}
         series={[{ name: "Script steps", values: rows.map(({ steps }) => steps), colour: 3 }]}
       />
       <Bars
         {...shared}
         label={`Fees ${of}`}
         unit="lovelace"
+        least={500_000}
         show={adaText}
         series={[{ name: "Fees", values: rows.map(({ fees }) => fees), colour: 0 }]}
       />

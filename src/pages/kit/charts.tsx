@@ -23,23 +23,26 @@ const WIDTH = 720;
 
 /** Stacked bars over some intervals, such as transitions a minute by kind. */
 export function Bars(
-  { label, series, labels, height = 140, unit, show = (value) => `${count(value)} ${unit}`, axis = "Time" }: {
-    /** What the chart shows, in a sentence. */
-    readonly label: string;
-    readonly series: readonly Series[];
-    /** A name for each interval, as many as each series has values. */
-    readonly labels: readonly string[];
-    readonly height?: number;
-    /** What a value counts: `transitions`. */
-    readonly unit: string;
-    /** A value in words. */
-    readonly show?: (value: number) => string;
-    /** What the labels are. */
-    readonly axis?: string;
-  },
+  { label, series, labels, height = 140, unit, show = (value) => `${count(value)} ${unit}`, axis = "Time", least = 0 }:
+    {
+      /** What the chart shows, in a sentence. */
+      readonly label: string;
+      readonly series: readonly Series[];
+      /** A name for each interval, as many as each series has values. */
+      readonly labels: readonly string[];
+      readonly height?: number;
+      /** What a value counts: `transitions`. */
+      readonly unit: string;
+      /** A value in words. */
+      readonly show?: (value: number) => string;
+      /** What the labels are. */
+      readonly axis?: string;
+      /** The least end of the scale, so that values near nothing look like that. */
+      readonly least?: number;
+    },
 ) {
   const totals = labels.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
-  const maximum = niceMaximum(Math.max(...totals, 0));
+  const maximum = niceMaximum(Math.max(...totals, least));
   const plot = height - 20;
   const step = WIDTH / Math.max(1, labels.length);
   const y = (value: number) => plot - (value / maximum) * (plot - 8);

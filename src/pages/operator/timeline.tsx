@@ -42,7 +42,10 @@ export function TimelinePanel({ actor, entries }: { readonly actor: Actor; reado
   const end = now.value;
   const states = stateSpans(entries, end);
   const effects = effectSpans(entity, entries, actor.effects, end);
-  const lanes = (caused.value ?? []).filter(({ transitions }) => transitions.length > 0).map((other) => ({
+  // a lane has its place before its transitions are read
+  const unread = others.map((one) => ({ ...one, transitions: [] }));
+  const read = caused.value?.filter(({ transitions }) => transitions.length > 0);
+  const lanes = (read ?? unread).map((other) => ({
     ...other,
     spans: stateSpans(other.transitions, end),
     effects: other.transitions.filter(({ cause }) => effectOf(cause, entity) !== undefined).length,
@@ -65,9 +68,9 @@ export function TimelinePanel({ actor, entries }: { readonly actor: Actor; reado
             label={
               <>
                 <ActorLink kind={kind} id={id} ends={4} />
-                <span class="note">{`: ${inWords(spans)}`}</span>
+                <span class="note">{inWords(spans)}</span>
                 {effects > 0 && (
-                  <span class="note">{`, ${count(effects)} of its transitions caused by effects of this actor`}</span>
+                  <span class="note">{`${count(effects)} of its transitions caused by effects of this actor`}</span>
                 )}
               </>
             }
