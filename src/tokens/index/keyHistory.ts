@@ -101,11 +101,13 @@ async function readFactsBefore(
     where token = ${token} and ${live}`;
   const hashes = unpackCut(row);
   const buckets = neededBuckets(hashes, paths);
-  // by the primary key, whose entries begin with the bucket: past facts of buckets have no index
+  // by the primary key, whose entries begin with the bucket: past facts of buckets have no index. Without "offset 0" a plan
+  // for all parameters reads every fact by its slot
   const [found] = await sql<Row[]>`
     select string_agg(decode(f.path, 'hex') || f.digest, ''::bytea) as leaves
     from unnest(${sql.array(buckets.map((bucket) => bucketKey(token, bucket)))}::text[]) b(bucket)
     cross join lateral (
-      select path, digest from fact where entry >= b.bucket and entry < b.bucket || 'g' and ${live}) f`;
+      select path, digest, from_slot, to_slot from fact where entry >= b.bucket and entry < b.bucket || 'g' offset 0) f
+    where ${live}`;
   return { leaves: bytes(found, "leaves"), cut: { hashes, buckets } };
 }
