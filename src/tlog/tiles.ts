@@ -87,27 +87,42 @@ export function decodeEntries(bytes: Uint8Array): Result<Uint8Array[], Failure<"
 /** Hashes of subtrees, read from tiles. `tileOf` gives the hashes of a tile, as many as there are. */
 export function hashesOfTiles(tileOf: (place: TilePlace) => Uint8Array): SubtreeHash {
   return (level, index) => {
-    const tileLevel = Math.floor(level / TILE_HEIGHT);
-    const width = 2 ** (level % TILE_HEIGHT);
-    const first = index * width;
-    const tile = Math.floor(first / TILE_WIDTH);
-    const at = (first % TILE_WIDTH) * HASH_BYTES;
-    const part = tileOf({ level: tileLevel, index: tile }).subarray(at, at + width * HASH_BYTES);
+    const { place, first, width } = inTile(level, index);
+    const part = tileOf(place).subarray(first * HASH_BYTES, (first + width) * HASH_BYTES);
     if (part.length !== width * HASH_BYTES) {
-      throw new RangeError(`the tile ${tile} of level ${tileLevel} has not the hashes of level ${level}, ${index}`);
+      throw new RangeError(
+        `the tile ${place.index} of level ${place.level} has not the hashes of level ${level}, ${index}`,
+      );
     }
     return fullHash(part);
   };
 }
 
+/** The tile with the hashes of a subtree, the place of the first of them, and their number. */
+function inTile(level: number, index: number) {
+  const width = 2 ** (level % TILE_HEIGHT);
+  const first = index * width;
+  const place = { level: Math.floor(level / TILE_HEIGHT), index: Math.floor(first / TILE_WIDTH) };
+  return { place, first: first % TILE_WIDTH, width };
+}
+
+/** Gives the hashes of each of some tiles by its place, and none of others. */
+export function tileLookup(tiles: readonly Tile[]): (place: TilePlace) => Uint8Array {
+  const found = new Map(tiles.map((tile) => [keyOf(tile), tile.hashes]));
+  return (place) => found.get(keyOf(place)) ?? new Uint8Array();
+}
+
+const keyOf = ({ level, index }: TilePlace) => `${level}/${index}`;
+
 /** The tiles from which `work` reads hashes: it runs with hashes that mean nothing. */
 export function tilesRead(work: (hashOf: SubtreeHash) => unknown): TilePlace[] {
   const places = new Map<string, TilePlace>();
-  const blank = new Uint8Array(TILE_WIDTH * HASH_BYTES);
-  work(hashesOfTiles((place) => {
-    places.set(`${place.level}/${place.index}`, place);
+  const blank = new Uint8Array(HASH_BYTES);
+  work((level, index) => {
+    const { place } = inTile(level, index);
+    places.set(keyOf(place), place);
     return blank;
-  }));
+  });
   return [...places.values()];
 }
 

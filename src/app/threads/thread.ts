@@ -19,6 +19,7 @@ import { bundle } from "#src/threads/bundle.ts";
 import { box } from "#src/threads/messages.ts";
 import { decodeJobInput } from "#src/wallets/builds/jobCodec.ts";
 import { summarise } from "#src/tokens/builds/explain.ts";
+import { inclusions } from "#src/tokens/builds/inclusions.ts";
 import { keyHistory } from "#src/tokens/builds/keyHistory.ts";
 import { openFacts, openState, type StateFacts } from "#src/tokens/builds/packedFacts.ts";
 import type { Forestry } from "#src/forestry/trie.ts";
@@ -97,6 +98,7 @@ const handlers: JobHandlers = {
   explain: summarise,
   prove,
   keyHistory,
+  inclusions,
   bundle,
   openRoot,
   signMessages,

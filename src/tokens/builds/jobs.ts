@@ -12,6 +12,7 @@ import type { CutMismatch } from "#src/forestry/cut.ts";
 import type { Summary } from "#src/contract/summary/schema.ts";
 import type { Undecodable } from "#src/contract/summary/summarize.ts";
 import type { ExplainInput } from "#src/tokens/builds/explain.ts";
+import type { InclusionsInput } from "#src/tokens/builds/inclusions.ts";
 import type { KeyHistoryFailure, KeyHistoryInput, ProvenKeyHistory } from "#src/tokens/builds/keyHistory.ts";
 import type { PackedFacts, StateFacts } from "#src/tokens/builds/packedFacts.ts";
 import type { PathProof, ProveFailure, ProveInput } from "#src/tokens/builds/proofs.ts";
@@ -38,5 +39,7 @@ declare module "#src/threads/jobs.ts" {
     prove(input: ProveInput): Result<PathProof, ProveFailure>;
     /** Proofs of a key in several states of a token. */
     keyHistory(input: KeyHistoryInput): Result<ProvenKeyHistory, KeyHistoryFailure>;
+    /** Proof that entries are in the log. */
+    inclusions(input: InclusionsInput): Result<Uint8Array[], never>;
   }
 }

@@ -71,7 +71,8 @@ export async function provedHistory(
     throw new HttpFailure(413, "answer_too_large", "A block has too many changes of the token's facts to prove them.");
   }
   const indices = page.states.map(({ index }) => index);
-  const hashes = await readInclusions(store.sql, indices, span.size);
+  const included = await builders.run("inclusions", await readInclusions(store.sql, indices, span.size), until);
+  if (!included.ok) throw refusal(included.error);
   linkNext(context, lastSeq < span.to ? { next: lastSeq + 1, to: span.to, size: span.size } : undefined);
   const { leaf: { net, policy } } = first;
   return {
@@ -83,7 +84,7 @@ export async function provedHistory(
     from: wanted.from,
     ...page,
     steps: proofJson(proven.value.steps),
-    hashes: hashes.map(toHex),
+    hashes: included.value.map(toHex),
     checkpoint: span.checkpoint,
   };
 }

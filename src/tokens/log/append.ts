@@ -22,7 +22,7 @@ import type { Queries } from "#src/store/store.ts";
 import { signCheckpoint } from "#src/tlog/checkpoint.ts";
 import { leafHash } from "#src/tlog/hash.ts";
 import type { NoteSigner } from "#src/tlog/note.ts";
-import { appendedTiles, TILE_WIDTH, type TilePlace } from "#src/tlog/tiles.ts";
+import { appendedTiles, TILE_WIDTH, tileLookup, type TilePlace } from "#src/tlog/tiles.ts";
 import {
   leafBytes,
   leafText,
@@ -275,7 +275,7 @@ async function appendLeaves(sql: Queries, size: number, leaves: readonly Numbere
     undoes: leaf.kind === "rollback" ? leaf.first : null,
   }));
   await insertRows(sql, "log_entry", ["n", "entry", "token", "seq", "ref", "slot", "withdrawn", "undoes"], rows);
-  const openTile = await readTiles(sql, openPlaces(size));
+  const openTile = tileLookup(await readTiles(sql, openPlaces(size)));
   const tiles = appendedTiles(size, leaves.map((leaf) => leafHash(leafBytes(leaf))), openTile);
   for (const { level, index, hashes } of tiles) {
     await sql`insert into log_tile (level, n, hashes) values (${level}, ${index}, ${hashes})

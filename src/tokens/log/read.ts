@@ -4,11 +4,12 @@ import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 import { parseCheckpoint } from "#src/tlog/checkpoint.ts";
 import { logProofText } from "#src/tlog/proofFile.ts";
-import { encodeEntries, hasTile, TILE_WIDTH, type TileFile } from "#src/tlog/tiles.ts";
+import { encodeEntries, hasTile, TILE_WIDTH, type TileFile, tilesRead } from "#src/tlog/tiles.ts";
 import { multiProof } from "#src/tlog/multiProof.ts";
 import { inclusionProof } from "#src/tlog/tree.ts";
+import type { InclusionsInput } from "#src/tokens/builds/inclusions.ts";
 import { parseLeaf, type StateLeaf, type TokenLeaf } from "#src/contract/logLeaf.ts";
-import { readHashes, readSize, withHashes } from "#src/tokens/log/rows.ts";
+import { readHashes, readSize, readTiles, withHashes } from "#src/tokens/log/rows.ts";
 
 /** A checkpoint with the signatures of witnesses. */
 const CHECKPOINTS = (sql: Queries) =>
@@ -154,7 +155,11 @@ export function isOnChain(entry: SpanEntry): entry is SpanEntry & { readonly lea
   return !entry.withdrawn && entry.leaf.kind !== "rollback";
 }
 
-/** The hashes that lead from entries to the root of the first `size` entries. */
-export async function readInclusions(sql: Queries, indices: readonly number[], size: number): Promise<Uint8Array[]> {
-  return await withHashes(sql, (hashOf) => multiProof(indices, size, hashOf));
+/** Reads what `inclusions` computes the proof of entries under the root of the first `size` entries from. */
+export async function readInclusions(
+  sql: Queries,
+  indices: readonly number[],
+  size: number,
+): Promise<InclusionsInput> {
+  return { indices, size, tiles: await readTiles(sql, tilesRead((hashOf) => multiProof(indices, size, hashOf))) };
 }

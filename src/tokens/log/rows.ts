@@ -1,31 +1,23 @@
 /** Rows of the log: tiles, entries and checkpoints. */
 import type { Queries } from "#src/store/store.ts";
 import { HASH_BYTES } from "#src/tlog/hash.ts";
-import { hashesOfTiles, type TilePlace, tilesRead } from "#src/tlog/tiles.ts";
+import { hashesOfTiles, type Tile, tileLookup, type TilePlace, tilesRead } from "#src/tlog/tiles.ts";
 import { type SubtreeHash, treeRoot } from "#src/tlog/tree.ts";
 
 /** In the place of a token's name, which is hexadecimal, and of a state's output: the snapshots, and their blocks. */
 export const SNAPSHOTS = "snapshots";
 
-/** Gives the hashes of a tile, as many as there are; none for a tile that is not there. */
-export type ReadTile = (place: TilePlace) => Uint8Array;
-
-const keyOf = ({ level, index }: TilePlace) => `${level}/${index}`;
-
-/** Reads tiles. */
-export async function readTiles(sql: Queries, places: readonly TilePlace[]): Promise<ReadTile> {
+/** Reads tiles, without those that are not there. */
+export async function readTiles(sql: Queries, places: readonly TilePlace[]): Promise<Tile[]> {
   const rows = places.length === 0 ? [] : await sql<{ level: number; n: bigint; hashes: Uint8Array }[]>`
     select level, n, hashes from log_tile where (level, n) in (
       select * from unnest(${places.map(({ level }) => level)}::int[], ${places.map(({ index }) => index)}::bigint[]))`;
-  const found = new Map(
-    rows.map(({ level, n, hashes }) => [keyOf({ level, index: Number(n) }), Uint8Array.from(hashes)]),
-  );
-  return (place) => found.get(keyOf(place)) ?? new Uint8Array();
+  return rows.map(({ level, n, hashes }) => ({ level, index: Number(n), hashes: Uint8Array.from(hashes) }));
 }
 
 /** Reads what some work over the tree's hashes needs, and does the work. */
 export async function withHashes<T>(sql: Queries, work: (hashOf: SubtreeHash) => T): Promise<T> {
-  return work(hashesOfTiles(await readTiles(sql, tilesRead(work))));
+  return work(hashesOfTiles(tileLookup(await readTiles(sql, tilesRead(work)))));
 }
 
 /** Root of the first `size` entries, which the log must have. */
@@ -41,6 +33,6 @@ export async function readSize(sql: Queries): Promise<number> {
 
 /** The first hashes of a tile; undefined where it has fewer. */
 export async function readHashes(sql: Queries, place: TilePlace, width: number): Promise<Uint8Array | undefined> {
-  const hashes = (await readTiles(sql, [place]))(place);
-  return hashes.length < width * HASH_BYTES ? undefined : hashes.subarray(0, width * HASH_BYTES);
+  const [tile] = await readTiles(sql, [place]);
+  return tile && tile.hashes.length >= width * HASH_BYTES ? tile.hashes.subarray(0, width * HASH_BYTES) : undefined;
 }

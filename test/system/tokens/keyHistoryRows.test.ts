@@ -15,6 +15,7 @@ import { handleErrors } from "#src/http/errors.ts";
 import { migrate } from "#src/store/migrations.ts";
 import { openStore, type Store } from "#src/store/store.ts";
 import { LOG_KEY, noteSigner, vkeyOf } from "#src/tlog/note.ts";
+import { inclusions } from "#src/tokens/builds/inclusions.ts";
 import { keyHistory } from "#src/tokens/builds/keyHistory.ts";
 import { historyRoutes } from "#src/tokens/http/history.ts";
 import type { TokenService } from "#src/tokens/http/service.ts";
@@ -84,7 +85,8 @@ it("has the model's value in each state of each token", async () => {
 
   const app = new OpenAPIHono();
   handleErrors(app, silentLog);
-  const builders = { run: (_: string, input: Parameters<typeof keyHistory>[0]) => keyHistory(input) };
+  const jobs: Record<string, (input: never) => unknown> = { keyHistory, inclusions };
+  const builders = { run: (job: string, input: never) => jobs[job]?.(input) };
   historyRoutes(app, { store, builders } as unknown as TokenService);
 
   let [compared, several, refused] = [0, 0, 0];

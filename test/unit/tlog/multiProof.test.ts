@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { utf8 } from "#src/base/bytes.ts";
 import { leafHash } from "#src/tlog/hash.ts";
 import { multiProof, verifyInclusions } from "#src/tlog/multiProof.ts";
+import { appendedTiles, tilesRead } from "#src/tlog/tiles.ts";
 import { inclusionProof } from "#src/tlog/tree.ts";
+import { inclusions } from "#src/tokens/builds/inclusions.ts";
 import { plainRoot, subtreesOf } from "../../support/tlog/plainTree.ts";
 
 const entriesOf = (count: number) => Array.from({ length: count }, (_, i) => utf8(`entry ${i}`));
@@ -32,6 +34,20 @@ describe("a proof of several entries", () => {
         expect(new Set(proven.proof.map(String))).toEqual(new Set(single.map(String)));
       }
     }));
+  });
+
+  it("is computed from the tiles that are named, without the others", () => {
+    const size = 1_300;
+    const entries = entriesOf(size);
+    const all = appendedTiles(0, entries.map(leafHash), () => new Uint8Array());
+    for (const indices of [[0], [255, 256, 1_024], [1_299], [3, 700, 1_290]]) {
+      const named = tilesRead((hashOf) => multiProof(indices, size, hashOf));
+      const tiles = named.map(({ level, index }) => all.find((tile) => tile.level === level && tile.index === index)!);
+      expect(tiles.length).toBeLessThan(all.length);
+      const made = inclusions({ indices, size, tiles });
+      expect(made).toEqual({ ok: true, value: multiProof(indices, size, subtreesOf(entries)) });
+      expect(() => inclusions({ indices, size, tiles: tiles.slice(1) })).toThrow(RangeError);
+    }
   });
 
   it("needs no hash where all entries are there", () => {
