@@ -17,12 +17,14 @@ import { readOutput } from "#src/cardano/output.ts";
 import { lockCursor, readEveryBlock, readSlotBelow } from "#src/chain/index/cursor.ts";
 import { insertRows } from "#src/chain/index/rows.ts";
 import type { Row } from "#src/chain/index/projection.ts";
+import { planLookups } from "#src/store/readPool.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
 import { signCheckpoint } from "#src/tlog/checkpoint.ts";
 import { leafHash } from "#src/tlog/hash.ts";
 import type { NoteSigner } from "#src/tlog/note.ts";
-import { appendedTiles, TILE_WIDTH, tileLookup, type TilePlace } from "#src/tlog/tiles.ts";
+import { appendedTiles, hashesOfTiles, type Tile, TILE_WIDTH, tileLookup, type TilePlace } from "#src/tlog/tiles.ts";
+import { treeRoot } from "#src/tlog/tree.ts";
 import {
   leafBytes,
   leafText,
@@ -35,11 +37,11 @@ import {
 } from "#src/contract/logLeaf.ts";
 import { scriptOf } from "#src/tokens/index/projection.ts";
 import { bytes, number, text } from "#src/tokens/index/rows.ts";
-import { readRoot, readTiles, SNAPSHOTS } from "#src/tokens/log/rows.ts";
+import { newestCounted, readRoot, readTiles, SNAPSHOTS } from "#src/tokens/log/rows.ts";
 
 /**
- * Entries in one transaction, which holds the index's cursor: a block with more is divided. Of a rollback, about as many are
- * withdrawn in one transaction; all of a token together.
+ * Entries in one transaction, which holds the index's cursor: a block with more is divided. Of a rollback, as many are
+ * withdrawn in one transaction.
  */
 const MOST = 64;
 /** Checkpoints that are kept. */
@@ -88,17 +90,26 @@ export async function appendFinal(
   sql: Queries,
   { net, depth, signer, snapshots }: AppendOptions,
 ): Promise<{ readonly added: number; readonly more: boolean }> {
-  await lockCursor(sql);
-  const head = await onlyRow(sql<{ slot: bigint; size: bigint; undone_to: bigint | null }[]>`
-    select slot, size, undone_to from log_head for update`);
+  // statements that are sent together run in their order; plans that were made for small tables would read whole ones
+  const [, , head, final] = await Promise.all([
+    planLookups(sql),
+    lockCursor(sql),
+    onlyRow(sql<{ slot: bigint; size: bigint; undone_to: bigint | null }[]>`
+      select slot, size, undone_to from log_head for update`),
+    readSlotBelow(sql, depth),
+  ]);
   const size = Number(head.size);
   const slot = Number(head.slot);
-  const { leaves, ...next } = head.undone_to === null
-    ? await finalLeaves(sql, slot, await readSlotBelow(sql, depth), { net, snapshots })
-    : await withdrawnLeaves(sql, Math.min(slot, Number(head.undone_to)), net);
-  await appendLeaves(sql, size, leaves);
-  await sql`update log_head set slot = ${next.slot}, undone_to = ${next.undoneTo}, size = ${size + leaves.length}`;
-  if (leaves.length > 0) await writeCheckpoint(sql, signer, size + leaves.length);
+  const [{ leaves, ...next }, open] = await Promise.all([
+    head.undone_to === null
+      ? finalLeaves(sql, slot, final, { net, snapshots })
+      : withdrawnLeaves(sql, Math.min(slot, Number(head.undone_to)), net),
+    readTiles(sql, openPlaces(size)),
+  ]);
+  await Promise.all([
+    sql`update log_head set slot = ${next.slot}, undone_to = ${next.undoneTo}, size = ${size + leaves.length}`,
+    leaves.length > 0 && appendLeaves(sql, { size, open }, leaves, signer),
+  ]);
   return { added: leaves.length, more: next.more };
 }
 
@@ -121,12 +132,13 @@ async function finalLeaves(
 ): Promise<NextLeaves> {
   if (final <= slot) return { leaves: [], slot, undoneTo: null, more: false };
   const until = await windowEnd(sql, slot, final, snapshots);
-  const { done } = await onlyRow(sql<{ done: number }[]>`
-    select count(*)::int as done from log_entry where slot > ${slot} and not withdrawn and undoes is null`);
-  const all: readonly Unnumbered[] = [
-    ...await readLeaves(sql, slot, until, net),
-    ...(snapshots ? await readSnapshots(sql, slot, until, { net, snapshots }) : []),
-  ].sort((a, b) => a.slot - b.slot);
+  const [{ done }, states, roots] = await Promise.all([
+    onlyRow(sql<{ done: number }[]>`
+      select count(*)::int as done from log_entry where slot > ${slot} and not withdrawn and undoes is null`),
+    readLeaves(sql, slot, until, net),
+    snapshots ? readSnapshots(sql, slot, until, { net, snapshots }) : [],
+  ]);
+  const all: readonly Unnumbered[] = [...states, ...roots].sort((a, b) => a.slot - b.slot);
   const leaves = await numbered(sql, all.slice(done, done + MOST));
   const next = all[done + MOST];
   if (!next) return { leaves, slot: until, undoneTo: null, more: until < final };
@@ -137,41 +149,46 @@ async function finalLeaves(
 export async function ensureCheckpoint(sql: Queries, signer: NoteSigner): Promise<void> {
   await lockCursor(sql);
   const { size } = await onlyRow(sql<{ size: bigint }[]>`select size from log_head for update`);
-  const note = await checkpointOf(sql, signer, Number(size));
+  const note = checkpointOf(signer, Number(size), await readRoot(sql, Number(size)));
   const [known] = await sql<{ note: string }[]>`select note from log_checkpoint where size = ${size}`;
-  if (known?.note !== note) await writeCheckpoint(sql, signer, Number(size));
+  if (known?.note !== note) await writeCheckpoint(sql, Number(size), note);
 }
 
-async function checkpointOf(sql: Queries, signer: NoteSigner, size: number): Promise<string> {
-  return signCheckpoint(signer, { origin: signer.name, size, root: await readRoot(sql, size) });
+function checkpointOf(signer: NoteSigner, size: number, root: Uint8Array): string {
+  return signCheckpoint(signer, { origin: signer.name, size, root });
 }
 
-async function writeCheckpoint(sql: Queries, signer: NoteSigner, size: number): Promise<void> {
-  const note = await checkpointOf(sql, signer, size);
-  await sql`delete from log_checkpoint where size = ${size} or size < (
-    select min(size) from (select size from log_checkpoint order by size desc limit ${CHECKPOINTS}) newest)`;
-  await sql`insert into log_checkpoint (size, note) values (${size}, ${note})`;
+async function writeCheckpoint(sql: Queries, size: number, note: string): Promise<void> {
+  await Promise.all([
+    sql`delete from log_checkpoint where size = ${size} or size < (
+      select min(size) from (select size from log_checkpoint order by size desc limit ${CHECKPOINTS}) newest)`,
+    sql`insert into log_checkpoint (size, note) values (${size}, ${note})`,
+  ]);
 }
 
-/** Marks the entries above a slot as withdrawn, of some tokens at a time; each of these tokens gets an entry that says so. */
+/**
+ * Marks some of the entries above a slot as withdrawn, the last one of the log first; a token gets an entry that says so with
+ * the first of its own.
+ */
 async function withdrawnLeaves(sql: Queries, slot: number, net: number): Promise<NextLeaves> {
-  const rows = await sql<{ token: string; policy: string | null; first: bigint; seq: bigint }[]>`
-    with turn as (
-      select token from (
-        select token, sum(count(*)) over (order by token collate "C") - count(*) as before from log_entry
-        where slot > ${slot} and not withdrawn and undoes is null and seq is not null group by token) t
-      where before < ${MOST}
-    ), gone as (
-      update log_entry set withdrawn = true
-      where slot > ${slot} and not withdrawn and undoes is null and token in (select token from turn)
+  const rows = await sql<{ token: string; policy: string | null; first: bigint; seq: bigint; more: boolean | null }[]>`
+    with gone as (
+      update log_entry set withdrawn = true where n = any(array(
+        select n from log_entry where slot > ${slot} and not withdrawn and undoes is null and seq is not null
+        order by slot desc, n desc limit ${MOST}))
       returning token, seq, entry
+    ), turn as (
+      select token, min(entry::json->>'policy') as policy, min(seq) as first from gone group by token
     )
-    select token, min(entry::json->>'policy') as policy, min(seq) as first, (select max(seq) + 1 from log_entry e where e.token = gone.token) as seq
-    from gone group by token order by token collate "C"`;
-  const leaves = rows.map(({ policy, token, ...row }): RollbackLeaf | SnapshotRollbackLeaf => {
-    const said = { v: 1, net, kind: "rollback", seq: Number(row.seq), first: Number(row.first), slot } as const;
-    return policy === null ? said : { ...said, policy, token };
-  });
+    select token, policy, first, (select max(seq) + 1 from log_entry e where e.token = turn.token) as seq,
+      ${newestCounted(sql, "slot", sql`token = turn.token and seq < turn.first`)} > ${slot} as more
+    from turn order by token collate "C"`;
+  const leaves = rows.filter(({ more }) => !more).map(
+    ({ policy, token, ...row }): RollbackLeaf | SnapshotRollbackLeaf => {
+      const said = { v: 1, net, kind: "rollback", seq: Number(row.seq), first: Number(row.first), slot } as const;
+      return policy === null ? said : { ...said, policy, token };
+    },
+  );
   return { leaves, slot, undoneTo: rows.length === 0 ? null : slot, more: true };
 }
 
@@ -213,16 +230,18 @@ async function readSnapshots(
 
 /** States made and ended after a slot, up to another one, in order. */
 async function readLeaves(sql: Queries, after: number, until: number, net: number): Promise<UnnumberedState[]> {
-  const states = await sql<Row[]>`
-    select ref, token, root, output, from_slot as slot, 0 as last, coalesce(position, -1) as position
-    from token_state where from_slot > ${after} and from_slot <= ${until}`;
-  // a token has ended where it has no state that outlives the span
-  const ends = await sql<Row[]>`
-    select distinct on (token) ref, token, root, output, to_slot as slot, 1 as last, 0 as position
-    from token_state s where to_slot > ${after} and to_slot <= ${until} and not exists (
-      select from token_state o where o.token = s.token and o.from_slot <= ${until}
-        and (o.to_slot is null or o.to_slot > ${until}))
-    order by token, to_slot desc, from_slot desc, s.position desc nulls last`;
+  const [states, ends] = await Promise.all([
+    sql<Row[]>`
+      select ref, token, root, output, from_slot as slot, 0 as last, coalesce(position, -1) as position
+      from token_state where from_slot > ${after} and from_slot <= ${until}`,
+    // a token has ended where it has no state that outlives the span
+    sql<Row[]>`
+      select distinct on (token) ref, token, root, output, to_slot as slot, 1 as last, 0 as position
+      from token_state s where to_slot > ${after} and to_slot <= ${until} and not exists (
+        select from token_state o where o.token = s.token and o.from_slot <= ${until}
+          and (o.to_slot is null or o.to_slot > ${until}))
+      order by token, to_slot desc, from_slot desc, s.position desc nulls last`,
+  ]);
   return [...states, ...ends].sort(compareRows).map((row) => ({
     v: 1,
     net,
@@ -247,8 +266,7 @@ const compareText = (a: string, b: string) => compareBytes(utf8(a), utf8(b));
 async function numbered(sql: Queries, leaves: readonly Unnumbered[]): Promise<NumberedLeaf[]> {
   const tokens = [...new Set(leaves.map(sequenceOf))];
   const rows = await sql<{ token: string; seq: bigint; begun: boolean }[]>`
-    select t.token, e.seq + 1 as seq,
-      exists (select from log_entry o where o.token = t.token and not o.withdrawn and o.undoes is null) as begun
+    select t.token, e.seq + 1 as seq, ${newestCounted(sql, "n", sql`token = t.token`)} is not null as begun
     from unnest(${tokens}::text[]) t(token) cross join lateral (
       select seq from log_entry where token = t.token and seq is not null order by seq desc limit 1) e`;
   const next = new Map(rows.map(({ token, seq, begun }) => [token, { seq: Number(seq), begun }]));
@@ -262,8 +280,13 @@ async function numbered(sql: Queries, leaves: readonly Unnumbered[]): Promise<Nu
 
 const sequenceOf = ({ token = SNAPSHOTS }: { readonly token?: string }) => token;
 
-async function appendLeaves(sql: Queries, size: number, leaves: readonly NumberedLeaf[]): Promise<void> {
-  if (leaves.length === 0) return;
+/** Writes entries after the first `size` ones, their tiles and a checkpoint; `open` are the tiles that are not full. */
+async function appendLeaves(
+  sql: Queries,
+  { size, open }: { readonly size: number; readonly open: readonly Tile[] },
+  leaves: readonly NumberedLeaf[],
+  signer: NoteSigner,
+): Promise<void> {
   const rows = leaves.map((leaf, i) => ({
     n: size + i,
     entry: leafText(leaf),
@@ -274,13 +297,24 @@ async function appendLeaves(sql: Queries, size: number, leaves: readonly Numbere
     withdrawn: false,
     undoes: leaf.kind === "rollback" ? leaf.first : null,
   }));
-  await insertRows(sql, "log_entry", ["n", "entry", "token", "seq", "ref", "slot", "withdrawn", "undoes"], rows);
-  const openTile = tileLookup(await readTiles(sql, openPlaces(size)));
-  const tiles = appendedTiles(size, leaves.map((leaf) => leafHash(leafBytes(leaf))), openTile);
-  for (const { level, index, hashes } of tiles) {
-    await sql`insert into log_tile (level, n, hashes) values (${level}, ${index}, ${hashes})
-      on conflict (level, n) do update set hashes = excluded.hashes`;
-  }
+  const tiles = appendedTiles(size, leaves.map((leaf) => leafHash(leafBytes(leaf))), tileLookup(open));
+  const after = size + leaves.length;
+  const root = treeRoot(after, hashesOfTiles(tileLookup([...open, ...tiles])));
+  await Promise.all([
+    insertRows(sql, "log_entry", ["n", "entry", "token", "seq", "ref", "slot", "withdrawn", "undoes"], rows),
+    writeTiles(sql, tiles),
+    writeCheckpoint(sql, after, checkpointOf(signer, after, root)),
+  ]);
+}
+
+async function writeTiles(sql: Queries, tiles: readonly Tile[]): Promise<void> {
+  await sql`insert into log_tile (level, n, hashes)
+    select * from unnest(${tiles.map(({ level }) => level)}::int[], ${tiles.map(({ index }) => index)}::bigint[],
+      array(select decode(h, 'hex') from unnest(${
+    tiles.map(({ hashes }) => toHex(hashes))
+  }::text[]) with ordinality t(h, i)
+        order by i))
+    on conflict (level, n) do update set hashes = excluded.hashes`;
 }
 
 /** The tiles of a log that are not full. */

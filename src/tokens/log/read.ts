@@ -9,7 +9,7 @@ import { multiProof } from "#src/tlog/multiProof.ts";
 import { inclusionProof } from "#src/tlog/tree.ts";
 import type { InclusionsInput } from "#src/tokens/builds/inclusions.ts";
 import { parseLeaf, type StateLeaf, type TokenLeaf } from "#src/contract/logLeaf.ts";
-import { readHashes, readSize, readTiles, withHashes } from "#src/tokens/log/rows.ts";
+import { newestCounted, readHashes, readSize, readTiles, withHashes } from "#src/tokens/log/rows.ts";
 
 /** A checkpoint with the signatures of witnesses. */
 const CHECKPOINTS = (sql: Queries) =>
@@ -62,12 +62,10 @@ export async function readProof(sql: Queries, index: number): Promise<string | u
  */
 export async function readEntryIndex(sql: Queries, token: string, ref?: string): Promise<number | undefined> {
   const [row] = ref === undefined
-    ? await sql<{ n: bigint }[]>`
-      select n from log_entry where token = ${token} and not withdrawn and undoes is null and seq is not null
-      order by seq desc limit 1`
+    ? await sql<{ n: bigint | null }[]>`select ${newestCounted(sql, "n", sql`token = ${token}`)} as n`
     : await sql<{ n: bigint }[]>`
       select n from log_entry where ref = ${ref} and token = ${token} and not withdrawn order by n desc limit 1`;
-  return row && Number(row.n);
+  return row?.n == null ? undefined : Number(row.n);
 }
 
 /** Entries of a token without a gap, those that a rollback withdrew among them. */

@@ -1,5 +1,5 @@
 /** Rows of the log: tiles, entries and checkpoints. */
-import type { Queries } from "#src/store/store.ts";
+import type { Fragment, Queries } from "#src/store/store.ts";
 import { HASH_BYTES } from "#src/tlog/hash.ts";
 import { hashesOfTiles, type Tile, tileLookup, type TilePlace, tilesRead } from "#src/tlog/tiles.ts";
 import { type SubtreeHash, treeRoot } from "#src/tlog/tree.ts";
@@ -23,6 +23,16 @@ export async function withHashes<T>(sql: Queries, work: (hashOf: SubtreeHash) =>
 /** Root of the first `size` entries, which the log must have. */
 export async function readRoot(sql: Queries, size: number): Promise<Uint8Array> {
   return await withHashes(sql, (hashOf) => treeRoot(size, hashOf));
+}
+
+/**
+ * A column of the newest of some entries of a token that counts: none that a rollback withdrew, and no rollback. It is found
+ * by the index of a token's numbers: without statistics, a plan that knows what counts reads all that count of all tokens.
+ */
+export function newestCounted(sql: Queries, column: "n" | "slot", where: Fragment): Fragment {
+  return sql`(select ${sql(column)} from (
+    select * from log_entry where ${where} and seq is not null order by seq desc offset 0) entry
+    where not withdrawn and undoes is null order by seq desc limit 1)`;
 }
 
 /** Number of entries. */
