@@ -514,6 +514,7 @@ test("the OpenAPI document has every endpoint, with the guard's requirements", a
     "get /lags",
     "get /leases",
     "get /limits",
+    "get /log",
     "get /overview",
     "get /partitions",
     "get /search",
