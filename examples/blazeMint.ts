@@ -1,7 +1,7 @@
 /**
  * Mints an asset with Blaze's builder on an instance: a native script of one key, so that only its holder can mint more.
  *
- *     blaze-mint.ts KEYFILE NAME QUANTITY       prints the asset's id and the transaction's hash
+ *     blazeMint.ts KEYFILE NAME QUANTITY       prints the asset's id and the transaction's hash
  */
 import { readFile } from "node:fs/promises";
 import process from "node:process";
@@ -38,7 +38,7 @@ async function mint(keyFile: string, name: string, quantity: bigint): Promise<st
 const [keyFile, name, quantity] = process.argv.slice(2);
 try {
   if (keyFile === undefined || name === undefined || !/^[1-9]\d*$/.test(quantity ?? "")) {
-    throw new Error("usage: blaze-mint.ts KEYFILE NAME QUANTITY");
+    throw new Error("usage: blazeMint.ts KEYFILE NAME QUANTITY");
   }
   console.log(await mint(keyFile, name, BigInt(quantity ?? 0)));
 } catch (error) {

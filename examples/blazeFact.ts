@@ -2,7 +2,7 @@
  * Requests a fact with a wallet of Blaze: the service builds, the client checks the bytes, Blaze's wallet signs. A payment by
  * Blaze's builder goes before it, and the request spends its pending change.
  *
- *     blaze-fact.ts KEYFILE TOKEN KEY VALUE     prints the request, for the token's owner to apply
+ *     blazeFact.ts KEYFILE TOKEN KEY VALUE     prints the request, for the token's owner to apply
  */
 import { readFile } from "node:fs/promises";
 import process from "node:process";
@@ -30,7 +30,7 @@ async function request(keyFile: string, token: string, key: string, value: strin
 const [keyFile, token, key, value] = process.argv.slice(2);
 try {
   if (keyFile === undefined || token === undefined || key === undefined || value === undefined) {
-    throw new Error("usage: blaze-fact.ts KEYFILE TOKEN KEY VALUE");
+    throw new Error("usage: blazeFact.ts KEYFILE TOKEN KEY VALUE");
   }
   console.log(await request(keyFile, token, key, value));
 } catch (error) {

@@ -1,7 +1,7 @@
 /**
  * A subscriber over NATS: it prints the facts of every token as they change.
  *
- *     nats-subscriber.ts
+ *     natsSubscriber.ts
  *
  * Guests may read the events of tokens. Messages arrive at least once and in the order of each token's versions; those
  * that were published while this program was away are at the operator service, at `/events?from=…`, and in JetStream.
