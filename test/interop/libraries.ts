@@ -1,5 +1,5 @@
 /**
- * Installs libraries of others that use the Blockfrost API, each with packages of its own, before the tests; if that is
+ * Installs libraries of others that use a service of the devnet or of NATS, each with packages of its own, before the tests; if that is
  * not possible, prints a message, and their tests are skipped.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,6 +15,7 @@ export type LibraryName =
   | "blaze"
   | "blockfrost-js"
   | "pycardano"
+  | "nats-py"
   | "cardano-client-lib"
   | "client-lib-devkit";
 
@@ -25,7 +26,7 @@ declare module "vitest" {
   }
 }
 
-const without = (name: LibraryName) => `Without it no program on ${name} uses the devnet's Blockfrost API.`;
+const without = (name: LibraryName) => `Without it no program on ${name} uses a service of Arbor.`;
 
 /**
  * A folder of the cache with a library's packages, next to the files of this folder that use them. They are installed
@@ -56,12 +57,11 @@ function npmLibrary(name: LibraryName): string {
   return libraryFolder(name, "package.json", [`${name}/peer.mjs`, "serve.mjs"], install);
 }
 
-function pycardano(): string {
-  const name = "pycardano";
+function pythonLibrary(name: LibraryName, ...files: readonly string[]): string {
   const install = (folder: string) =>
     done("python3", ["-m", "venv", "venv"], folder, {}, without(name)) &&
     done("venv/bin/pip", ["install", "-q", "-r", "requirements.txt"], folder, {}, without(name));
-  return libraryFolder(name, "requirements.txt", [`${name}/peer.py`], install);
+  return libraryFolder(name, "requirements.txt", files.map((file) => `${name}/${file}`), install);
 }
 
 /** A Java program is compiled each time; its packages are copied once. */
@@ -81,7 +81,8 @@ export default function setup(project: TestProject): void {
     evolution: npmLibrary("evolution"),
     blaze: npmLibrary("blaze"),
     "blockfrost-js": npmLibrary("blockfrost-js"),
-    pycardano: pycardano(),
+    pycardano: pythonLibrary("pycardano", "peer.py"),
+    "nats-py": pythonLibrary("nats-py"),
     "cardano-client-lib": javaLibrary("cardano-client-lib", "Peer.java"),
     "client-lib-devkit": javaLibrary(
       "client-lib-devkit",

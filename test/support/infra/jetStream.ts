@@ -10,6 +10,7 @@ import { type NatsEndpoint, type NatsEndpointOptions, startNatsEndpoint } from "
 import { type Bus, connectBus } from "#src/runtime/bus/bus.ts";
 import { NO_CONTENTS } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
+import type { Generation } from "#src/runtime/events/generation.ts";
 import { createEventStream } from "#src/runtime/events/jetStream.ts";
 import { streamRecord } from "#src/runtime/events/streamRecord.ts";
 import { cloudEvent, eventId, eventSubject, type Transition } from "#src/runtime/events/transition.ts";
@@ -72,12 +73,13 @@ export async function serveDatabase(
   options: Partial<NatsEndpointOptions> = {},
   jetStream: Partial<JetStreamOptions> = {},
   kinds: readonly LoggedKind[] = [],
+  generation?: Generation,
 ): Promise<ServedEndpoint> {
   const endpoint = await startNatsEndpoint({ port: 0, token, log: silentLog, ...options });
   const bus = await connectBus({ url: endpoint.url, token });
   const events = createEventLog({ store, bus, log: silentLog });
   const service = await JetStreamService.attach(endpoint.attach, {
-    streams: eventStreams(store, events, kinds, 86_400_000),
+    streams: eventStreams(store, events, kinds, 86_400_000, generation),
     durables: new Durables(store, silentLog),
     log: silentLog,
     ...jetStream,
