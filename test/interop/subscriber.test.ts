@@ -1,11 +1,9 @@
 /** `examples/subscriber.py` (nats-py) at the embedded endpoint and at nats-server: order, kills, gaps and restores. */
-import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import type {} from "./libraries.ts";

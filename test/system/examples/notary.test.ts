@@ -8,6 +8,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseAddress } from "#src/cardano/address.ts";
 import { TokenClient } from "#src/client/tokens.ts";
+import { itLong } from "../../support/base/longTests.ts";
 import { runCli } from "../../support/cli/arborCli.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { Arbor } from "../../support/service/arbor.ts";
@@ -18,6 +19,7 @@ let infra: Infra;
 let arbor: Arbor;
 let folder: string;
 let node: readonly string[];
+const running = new Running();
 const file = (name: string) => path.join(folder, name);
 
 beforeAll(async () => {
@@ -26,6 +28,7 @@ beforeAll(async () => {
   [arbor, node] = await Promise.all([Arbor.start({ infra }), onNode("notary.ts", folder)]);
 });
 afterAll(async () => {
+  await running.end();
   await arbor?.end();
   await infra?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -51,19 +54,22 @@ const addedBy = ({ stdout, stderr }: { readonly stdout: string; readonly stderr:
   return { time: time!, token: token!, root: root!, proof: proof! };
 };
 
+/** The first document, and checks of it and of others. */
+let added: ReturnType<typeof addedBy>;
+const check = async (document: string, ...by: string[]) => {
+  const { code, stdout, stderr } = await notary(node, ["check", document, "--token", added.token, ...by]);
+  return [code, stdout + stderr];
+};
+
 it("records documents once, and checks them by a root, by the ledger, and without a network", async () => {
   await paidKey("a.key");
   writeFileSync(file("contract.txt"), "the party of the first part");
   writeFileSync(file("other.txt"), "another document");
   const add = ["add", "contract.txt", "--key", "a.key", "--notebook", "a.json"];
-  const added = addedBy(await notary(onDeno("notary.ts"), add));
+  added = addedBy(await notary(onDeno("notary.ts"), add));
   expect(addedBy(await notary(node, add))).toEqual(added);
-  const { token, root, time, proof } = added;
+  const { root, time, proof } = added;
 
-  const check = async (document: string, ...by: string[]) => {
-    const { code, stdout, stderr } = await notary(node, ["check", document, "--token", token, ...by]);
-    return [code, stdout + stderr];
-  };
   const recorded = [0, `recorded at ${time}\n`];
   expect(await check("contract.txt", "--root", root)).toEqual(recorded);
   expect(await check("contract.txt", "--against", arbor.tokens)).toEqual(recorded);
@@ -71,14 +77,16 @@ it("records documents once, and checks them by a root, by the ledger, and withou
   const { vkey } = await (await fetch(`${arbor.tokens}/log`)).json();
   writeFileSync(file("policy.txt"), `log ${vkey}\nquorum none\n`);
   const offline = await runCli(
-    ["check", "contract.txt", "--token", token, "--policy", "policy.txt", "--proof", proof],
+    ["check", "contract.txt", "--token", added.token, "--policy", "policy.txt", "--proof", proof],
     {
       ...{ command: onDeno("notary.ts"), cwd: folder, env: { ARBOR_TOKENS_URL: "http://127.0.0.1:9" } },
     },
   );
   expect(offline).toEqual({ code: 0, stdout: recorded[1], stderr: "" });
+});
 
-  // a forged file, another document's file, another token, other roots
+itLong("takes nothing else for a proof", async () => {
+  const { proof } = added;
   const forged = readFileSync(file(proof), "utf8").replace(/"valueHex":"32/, '"valueHex":"33');
   writeFileSync(file("forged.proof"), forged);
   writeFileSync(file("nonsense.txt"), "nonsense");
@@ -138,7 +146,6 @@ async function startProxy(drops: (submitted: string, when: "before" | "after") =
 it("makes one token and one request, wherever it is killed", async () => {
   const address = await paidKey("killed.key");
   writeFileSync(file("deed.txt"), "a deed");
-  const running = new Running();
   let run: ReturnType<Running["start"]> | undefined;
   // it is killed once before and once after each transaction is submitted
   const [transactions, kills] = [new Set<string>(), new Set<string>()];
