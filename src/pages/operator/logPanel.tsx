@@ -26,7 +26,7 @@ export function LogPanel() {
         ]}
       />
       {witnesses.length === 0 ? <p class="note">No witnesses are configured.</p> : (
-        <ul class="lags">
+        <ul class="lags witnesses">
           {witnesses.map((witness) => <Witness key={witness.url} size={size} witness={witness} />)}
         </ul>
       )}

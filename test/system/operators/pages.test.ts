@@ -15,6 +15,9 @@ import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "
 import { fund, http, land, User } from "../../support/service/user.ts";
 import { until } from "../../support/base/until.ts";
 
+/** A witness of the log that nothing serves. */
+const AWAY = "http://127.0.0.1:9/a-witness-with-a-long-path/of-the-log-of-tokens";
+
 const browser = await sharedBrowser();
 
 describe.skipIf(browser === undefined)("the operator pages", () => {
@@ -25,7 +28,7 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, mining: "submit" });
+    arbor = await Arbor.start({ infra, mining: "submit", tokenLog: { witnesses: [{ url: AWAY }] } });
     await fund(arbor.devnet, arbor.tokens, user);
   });
   afterEach(() => pages.close());
@@ -500,6 +503,14 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await settled(page);
       await expectFits(page);
     }
+  });
+
+  it("shows a witness that is away with its reason, on a phone too", async () => {
+    const page = await open("/", PHONE);
+    const witness = page.locator(".witnesses li", { hasText: AWAY });
+    await witness.getByText(/^never signed; refused .*ECONNREFUSED/).waitFor();
+    await expectFits(page);
+    await expectAccessible(page, "the log of tokens");
   });
 
   it("has no axe violations, in the light and in the dark theme, and shows where the focus is", async () => {
