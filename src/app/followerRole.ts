@@ -58,7 +58,8 @@ export async function startFollowerRole(context: AppContext): Promise<void> {
       ...{ ...logging, networkMagic: options.networkMagic, settings, snapshots: logSnapshots(context) },
       onCheckpoint: () => witnesses.wake(),
     });
-    const outputs = beginning && new OutputSet({ store, fence: ownLease, log, keepBlocks: KEEP_BLOCKS });
+    const outputs = beginning &&
+      new OutputSet({ store, fence: ownLease, log, keepBlocks: KEEP_BLOCKS, snapshotEvery: settings.snapshots });
     if (outputs && beginning) {
       const opened = await outputs.open(beginning);
       if (!opened.ok) return context.lose(opened.error.message);

@@ -169,7 +169,6 @@ export const DEVNET_NAMES = [
   "node-port",
   ...LIBRARY_NAMES,
   "devnet-without",
-  "log-snapshots",
   "mining",
   "block-ms",
   "past-horizon",

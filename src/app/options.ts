@@ -216,7 +216,7 @@ export function readOptions(
       proxies: number("proxies", 0, 16) ?? 0,
     },
     factSlots: flag("fact-slots"),
-    tokenLog: readTokenLog(reader),
+    tokenLog: readTokenLog({ ...reader, rooted: devnet || text("utxo-root") !== undefined }),
     webhooksPrivate: flag("webhooks-private"),
     mailbox: { entity, all: entity * 16 },
     ...(text("health-port") === undefined ? {} : { healthPort: reader.port("health-port", 0) }),

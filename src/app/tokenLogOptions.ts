@@ -21,7 +21,7 @@ type OptionName = (typeof TOKEN_LOG_NAMES)[number];
 export const TOKEN_LOG_HELP =
   `  --log-origin NAME    name of the log of tokens: its URL without the scheme; final (made of its key)  ARBOR_LOG_ORIGIN
   --log-depth N        blocks above a block before its states enter that log (${LOG_DEPTH}; devnet: ${DEVNET_LOG_DEPTH})  ARBOR_LOG_DEPTH
-  --log-snapshots N    blocks between entries with the root of the unspent outputs; devnet only (none)  ARBOR_LOG_SNAPSHOTS
+  --log-snapshots N    blocks between entries with the root of the unspent outputs; beside a devnet or with --utxo-root (none)  ARBOR_LOG_SNAPSHOTS
   --log-witness W,W    witnesses that sign the log: URL of another Arbor, or "VKEY URL"  ARBOR_LOG_WITNESS
   --witness-for K,K    keys of the logs of others that this instance signs as a witness  ARBOR_WITNESS_FOR
   --witness-name NAME  name of this instance as a witness (made of its key)  ARBOR_WITNESS_NAME`;
@@ -30,10 +30,12 @@ interface OptionReaders {
   readonly text: (name: OptionName) => string | undefined;
   readonly number: (name: OptionName, least: number, most: number) => number | undefined;
   readonly problem: (sentence: string) => void;
+  /** Whether there is a root of the unspent outputs. */
+  readonly rooted: boolean;
 }
 
 /** Reads the options of the log of tokens. */
-export function readTokenLog({ text, number, problem }: OptionReaders): Partial<LogSettings> {
+export function readTokenLog({ text, number, problem, rooted }: OptionReaders): Partial<LogSettings> {
   const nameOf = (name: "log-origin" | "witness-name") => {
     const given = text(name);
     if (given !== undefined && !isLogName(given)) problem(`--${name} must have no spaces and no plus signs`);
@@ -56,5 +58,10 @@ export function readTokenLog({ text, number, problem }: OptionReaders): Partial<
     witnessFor: listOf("witness-for", readLogKey),
     witnessName: nameOf("witness-name"),
   };
+  if (given.snapshots !== undefined && !rooted) {
+    problem(
+      "--log-snapshots requires --provider devnet or --utxo-root: without them there is no root of the unspent outputs",
+    );
+  }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

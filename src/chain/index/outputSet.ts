@@ -10,14 +10,14 @@ import { created, type ScannedBlock, spent, type Tip } from "#src/cardano/block.
 import { isRedeemAddress } from "#src/cardano/byron.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { parseRefKey, readOutput, refKey, type Utxo } from "#src/cardano/output.ts";
-import { type Cursor, readCursor } from "#src/chain/index/cursor.ts";
+import { type Cursor, MAIN, readCursor } from "#src/chain/index/cursor.ts";
 import { fenced } from "#src/chain/index/indexerCursor.ts";
 import type { IndexerOptions } from "#src/chain/index/indexerOptions.ts";
 import type { Rows } from "#src/chain/index/projection.ts";
 import { insertRows } from "#src/chain/index/rows.ts";
 import { type Exclusively, KeptTree } from "#src/chain/utxoRoot/keptTree.ts";
 import { type OutputsSize, UtxoRootReads } from "#src/chain/utxoRoot/reads.ts";
-import type { OutputChanges, TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
+import type { MovedBlock, OutputChanges, TreeTables } from "#src/chain/utxoRoot/treeRows.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries, Store } from "#src/store/store.ts";
 
@@ -32,6 +32,13 @@ interface OutputRow {
   readonly output: Uint8Array;
 }
 
+/** A block whose root is kept, and its root if it is known; null: no output. */
+export interface RootSnapshot {
+  readonly slot: number;
+  readonly hash: string;
+  readonly root?: Uint8Array | null;
+}
+
 /** Blocks behind the network's tip with which the index counts as caught up. */
 const NEAR = 20;
 
@@ -44,6 +51,8 @@ interface OutputSetOptions extends Pick<IndexerOptions, "store" | "fence"> {
   readonly log: Log;
   /** Blocks whose roots are kept. */
   readonly keepBlocks: number;
+  /** The roots after blocks whose heights are multiples of that stay; undefined: of none. */
+  readonly snapshotEvery?: number | undefined;
   /** Outputs up to which a lost tree is built before blocks go on; see `KeptTree`. */
   readonly treeAtOnce?: number;
 }
@@ -106,7 +115,7 @@ export class OutputSet {
 
   /**
    * Moves the tree over blocks whose rows were written in the same transaction. With `settled`, no rollback reaches them,
-   * and only the last one's root is computed.
+   * and only the roots of the last one and of those that stay are computed.
    */
   async apply(sql: Queries, from: Tip, blocks: readonly ScannedBlock[], settled: boolean): Promise<void> {
     const passed = await passAllegra(sql, blocks);
@@ -125,22 +134,21 @@ export class OutputSet {
     }
     const last = moves.at(-1);
     if (!last) return;
-    const all = settled
-      ? [{
-        ...last,
-        changes: {
-          created: moves.flatMap(({ changes }) => changes.created),
-          spent: moves.flatMap(({ changes }) => changes.spent),
-        },
-      }]
-      : moves;
+    const stays = blocks.filter(({ height }) => this.#stays(height));
+    const all = settled ? merged(moves, ({ height }) => this.#stays(height)) : moves;
     if (!await this.tree.move(sql, from, all)) this.#noteLost(last.height);
+    if (this.options.snapshotEvery !== undefined) await keepSnapshots(sql, stays);
     await sql`delete from chain_output_root where height < ${last.height - this.options.keepBlocks}`;
+  }
+
+  #stays(height: number): boolean {
+    return this.options.snapshotEvery !== undefined && height % this.options.snapshotEvery === 0;
   }
 
   /** Moves the tree back to a slot; `affected` are the rows that the undo deletes or reopens, as they were. */
   async undo(sql: Queries, slot: number, affected: Rows): Promise<void> {
     await sql`update chain_output_whole set allegra_slot = null where allegra_slot > ${slot}`;
+    await sql`delete from chain_output_snapshot where slot > ${slot}`;
     const { at } = await readCursor(sql);
     const [block] = await sql<{ hash: string; height: bigint }[]>`
       select hash, height from chain_block where slot = ${slot}`;
@@ -187,6 +195,65 @@ export class OutputSet {
   #noteLost(height: number): void {
     this.options.log.warn("the tree of the unspent outputs is lost and is built again", { height });
   }
+}
+
+/** Moves as one, up to each block at which one ends. */
+function merged<M extends MovedBlock>(moves: readonly M[], endsAt: (move: M) => boolean): MovedBlock[] {
+  const all: MovedBlock[] = [];
+  let from = 0;
+  for (const [i, move] of moves.entries()) {
+    if (i < moves.length - 1 && !endsAt(move)) continue;
+    const some = moves.slice(from, from = i + 1).map(({ changes }) => changes);
+    const changes = {
+      created: some.flatMap(({ created }) => created),
+      spent: some.flatMap(({ spent }) => spent),
+    };
+    all.push({ ...move, changes });
+  }
+  return all;
+}
+
+/** Keeps blocks whose roots stay. Roots of earlier ones may have become known since: a tree was built beside the blocks. */
+async function keepSnapshots(sql: Queries, blocks: readonly ScannedBlock[]): Promise<void> {
+  // of an epoch boundary block of Byron and the block that shares its slot, the second
+  const kept = [...new Map(blocks.map((block) => [block.slot, block])).values()];
+  if (kept.length > 0) {
+    await sql`insert into chain_output_snapshot (slot, hash, height) select * from unnest(
+        ${kept.map(({ slot }) => slot)}::bigint[], ${kept.map(({ hash }) => hash)}::text[],
+        ${kept.map(({ height }) => height)}::bigint[])
+      on conflict (slot) do update set hash = excluded.hash, height = excluded.height, known = false, root = null`;
+  }
+  await sql`update chain_output_snapshot s set known = true, root = r.root
+    from chain_output_root r where not s.known and r.hash = s.hash`;
+}
+
+/** Blocks after a slot, up to another one, whose roots stay; at most `most`, the oldest first. */
+export async function readRootSnapshots(
+  sql: Queries,
+  every: number,
+  { after, until, most }: { readonly after: number; readonly until: number; readonly most?: number },
+): Promise<readonly RootSnapshot[]> {
+  const rows = await sql<{ slot: bigint; hash: string; known: boolean; root: Uint8Array | null }[]>`
+    select s.slot, s.hash, s.known or r.hash is not null as known, coalesce(s.root, r.root) as root
+    from chain_output_snapshot s left join chain_output_root r on r.hash = s.hash and not s.known
+    where s.slot > ${after} and s.slot <= ${until} and s.height % ${every}::int = 0
+    order by s.slot limit ${most ?? null}`;
+  return rows.map(({ slot, hash, known, root }) => ({ slot: Number(slot), hash, ...known ? { root } : {} }));
+}
+
+/**
+ * The slot up to which all roots that stay are known: before the first one, after a slot, that the build of a tree may still
+ * give. One that a lost tree never gave is passed once there is a tree.
+ */
+export async function readSnapshotsUntil(
+  sql: Queries,
+  { after, until }: { readonly after: number; readonly until: number },
+): Promise<number> {
+  const { slot } = await onlyRow(sql<{ slot: bigint | null }[]>`
+    select min(s.slot) as slot from chain_output_snapshot s where not s.known and s.slot > ${after} and s.slot <= ${until}
+      and not exists (select from chain_output_root r where r.hash = s.hash)
+      and not exists (select from chain_output_place p join chain_cursor c using (hash) where c.id = ${MAIN})`);
+  return slot === null ? until : Number(slot) - 1;
 }
 
 /** The first era without the outputs that keys redeem: the ledger moved what was left of them to the reserves. */
@@ -261,7 +328,8 @@ export async function outputsIncomplete(sql: Queries): Promise<OutputsIncomplete
 /** Forgets that the set is whole: a follower without it is about to read blocks. */
 export async function leaveOutputSet({ sql }: Pick<Store, "sql">): Promise<void> {
   if (!await isWhole(sql)) return;
-  await sql`truncate chain_output_whole, chain_output, chain_output_tree, chain_output_place, chain_output_root`;
+  await sql`truncate chain_output_whole, chain_output, chain_output_tree, chain_output_place, chain_output_root,
+    chain_output_snapshot`;
 }
 
 /** Whether the index is far behind the network. */
@@ -275,7 +343,7 @@ async function isWhole(sql: Queries): Promise<boolean> {
 
 /** Begins the set with the outputs of the genesis. */
 async function begin(sql: Queries, genesis: readonly Utxo[]): Promise<void> {
-  await sql`truncate chain_output, chain_output_tree, chain_output_place, chain_output_root`;
+  await sql`truncate chain_output, chain_output_tree, chain_output_place, chain_output_root, chain_output_snapshot`;
   const rows = genesis.map(({ ref, output }) => ({
     ref: refKey(ref),
     address: output.address,

@@ -14,7 +14,8 @@
 import { compareBytes, toHex, utf8 } from "#src/base/bytes.ts";
 import { decode } from "#src/cardano/cbor.ts";
 import { readOutput } from "#src/cardano/output.ts";
-import { lockCursor, readEveryBlock, readSlotBelow } from "#src/chain/index/cursor.ts";
+import type { Point } from "#src/cardano/block.ts";
+import { lockCursor, readSlotBelow } from "#src/chain/index/cursor.ts";
 import { insertRows } from "#src/chain/index/rows.ts";
 import type { Row } from "#src/chain/index/projection.ts";
 import { planLookups } from "#src/store/readPool.ts";
@@ -60,8 +61,19 @@ export interface AppendOptions {
 export interface Snapshots {
   /** After each block whose height is a multiple of that. */
   readonly every: number;
-  /** Roots after blocks, by hash; without those that are not known. */
-  readonly roots: (sql: Queries, hashes: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array | null>>;
+  /** These blocks after a slot, up to another one, at most `most`, the oldest first; without a root where it is not known. */
+  readonly blocks: (sql: Queries, span: SnapshotSpan & { readonly most?: number }) => Promise<readonly SnapshotBlock[]>;
+  /** The slot up to which no root can become known later; undefined: all. */
+  readonly until?: (sql: Queries, span: SnapshotSpan) => Promise<number>;
+}
+
+interface SnapshotSpan {
+  readonly after: number;
+  readonly until: number;
+}
+
+interface SnapshotBlock extends Pick<Point, "slot" | "hash"> {
+  readonly root?: Uint8Array | null;
 }
 
 /** Whether there is something to append. */
@@ -69,14 +81,19 @@ export async function hasFinal(
   sql: Queries,
   { depth, snapshots }: Pick<AppendOptions, "depth" | "snapshots">,
 ): Promise<boolean> {
-  const final = await readSlotBelow(sql, depth);
-  const row = await onlyRow(sql<{ due: boolean; slot: bigint }[]>`
-    select h.slot, h.undone_to is not null
-      or exists (select from token_state s where s.from_slot > h.slot and s.from_slot <= ${final})
-      or exists (select from token_state s where s.to_slot > h.slot and s.to_slot <= ${final}) as due
-    from log_head h`);
-  if (row.due || !snapshots) return row.due;
-  return (await readEveryBlock(sql, snapshots.every, { after: Number(row.slot), until: final, most: 1 })).length > 0;
+  const head = await onlyRow(sql<{ slot: bigint; undone: boolean }[]>`
+    select slot, undone_to is not null as undone from log_head`);
+  if (head.undone) return true;
+  const span = { after: Number(head.slot), until: await readSlotBelow(sql, depth) };
+  const until = await knownUntil(sql, span, snapshots);
+  const { due } = await onlyRow(sql<{ due: boolean }[]>`select
+    exists (select from token_state s where s.from_slot > ${span.after} and s.from_slot <= ${until})
+    or exists (select from token_state s where s.to_slot > ${span.after} and s.to_slot <= ${until}) as due`);
+  return due || (await snapshots?.blocks(sql, { ...span, until, most: 1 }) ?? []).length > 0;
+}
+
+async function knownUntil(sql: Queries, span: SnapshotSpan, snapshots: Snapshots | undefined): Promise<number> {
+  return await snapshots?.until?.(sql, span) ?? span.until;
 }
 
 /** Notes in the transaction of a rollback to a slot that the log may have entries above it. */
@@ -102,7 +119,7 @@ export async function appendFinal(
   const slot = Number(head.slot);
   const [{ leaves, ...next }, open] = await Promise.all([
     head.undone_to === null
-      ? finalLeaves(sql, slot, final, { net, snapshots })
+      ? finalLeaves(sql, slot, await knownUntil(sql, { after: slot, until: final }, snapshots), { net, snapshots })
       : withdrawnLeaves(sql, Math.min(slot, Number(head.undone_to)), net),
     readTiles(sql, openPlaces(size)),
   ]);
@@ -205,8 +222,8 @@ async function windowEnd(
     (select to_slot from token_state where to_slot > ${after} and to_slot <= ${final}
       order by to_slot offset ${MOST - 1} limit 1)) as slot`);
   const until = slot === null ? final : Number(slot);
-  const blocks = snapshots ? await readEveryBlock(sql, snapshots.every, { after, until, most: MOST }) : [];
-  return blocks[MOST - 1]?.slot ?? until;
+  const blocks = await snapshots?.blocks(sql, { after, until, most: MOST });
+  return blocks?.[MOST - 1]?.slot ?? until;
 }
 
 type UnnumberedState = Omit<StateLeaf, "seq">;
@@ -220,10 +237,8 @@ async function readSnapshots(
   until: number,
   { net, snapshots }: { readonly net: number; readonly snapshots: Snapshots },
 ): Promise<UnnumberedSnapshot[]> {
-  const blocks = await readEveryBlock(sql, snapshots.every, { after, until });
-  const roots = await snapshots.roots(sql, blocks.map(({ hash }) => hash));
-  return blocks.flatMap(({ slot, hash: block }) => {
-    const root = roots.get(block);
+  const blocks = await snapshots.blocks(sql, { after, until });
+  return blocks.flatMap(({ slot, hash: block, root }) => {
     return root ? [{ v: 1 as const, net, kind: "snapshot" as const, slot, block, utxo_root: toHex(root) }] : [];
   });
 }

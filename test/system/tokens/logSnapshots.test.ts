@@ -1,4 +1,7 @@
 /** Roots of the unspent outputs in the log of tokens: a reader verifies a list of tokens with the log alone, a witness recomputes them. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
 import type { Failure, Result } from "#src/base/result.ts";
@@ -12,6 +15,7 @@ import { signCheckpoint } from "#src/tlog/checkpoint.ts";
 import { LOG_KEY, noteSigner, vkeyOf, WITNESS_KEY } from "#src/tlog/note.ts";
 import { addCheckpointText } from "#src/tlog/witness.ts";
 import { witness } from "#src/tokens/log/witness.ts";
+import { socketPath } from "../../support/chain/nodeChain.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { Arbor } from "../../support/service/arbor.ts";
 import { http } from "../../support/service/user.ts";
@@ -21,6 +25,7 @@ import { LoggedTokens, TokenLogReader } from "../../support/tlog/tokenLog.ts";
 
 const DEPTH = 2;
 const EVERY = 2;
+const tokenLog = { depth: DEPTH, snapshots: EVERY };
 
 function valueOf<T>(result: Result<T, Failure>): T {
   if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
@@ -35,10 +40,14 @@ describe("snapshots in the log of tokens", () => {
   let reader: TokenLogReader;
   let policy: string;
   let token: string;
+  let folder: string;
+  const socket = socketPath();
 
   beforeAll(async () => {
     infra = await sharedInfra();
-    arbor = await Arbor.start({ infra, blockMs: 0, tokenLog: { depth: DEPTH, snapshots: EVERY } });
+    folder = mkdtempSync(path.join(tmpdir(), "arbor-snapshots-"));
+    const env = { ARBOR_FOLDER: folder, ARBOR_SOCKET: socket };
+    arbor = await Arbor.start({ infra, blockMs: 0, tokenLog, env });
     store = openStore(infra.databaseUrl, { max: 2, application: "test" });
     reader = new TokenLogReader(arbor.tokens);
     policy = `log ${vkeyOf(await reader.key())}\nquorum none\n`;
@@ -50,6 +59,7 @@ describe("snapshots in the log of tokens", () => {
     await store?.close();
     await arbor?.end();
     await infra?.stop();
+    rmSync(folder, { recursive: true });
   });
 
   const snapshotOf = (block: string) => fetch(`${arbor.tokens}/log/snapshot.tlog-proof?block=${block}`);
@@ -123,6 +133,38 @@ describe("snapshots in the log of tokens", () => {
       text: expect.stringContaining("it signs no log with snapshots"),
     });
     expect(await witness(store, signer, settings, request(entries))).toMatchObject({ type: "signed" });
+  });
+
+  it("are the same in an instance behind a node, which keeps a root of its own and signs as a witness", async () => {
+    const own = await sharedInfra();
+    const follower = await Arbor.start({
+      infra: own,
+      tokenLog,
+      env: {
+        ARBOR_PROVIDER: "node",
+        ARBOR_NODE_SOCKET: socket,
+        ARBOR_UTXO_ROOT: path.join(folder, "devnet", "config.json"),
+      },
+    });
+    const ownStore = openStore(own.databaseUrl, { max: 2, application: "test" });
+    try {
+      await people.block(EVERY);
+      const entries = await reader.entries();
+      const theirs = await until("as many entries", async () => {
+        const found = await new TokenLogReader(follower.tokens).entries();
+        return found.length >= entries.length && found;
+      }, 60_000);
+      expect(theirs.slice(0, entries.length)).toEqual(entries);
+      expect(entries.filter(({ kind }) => kind === "snapshot").length).toBeGreaterThan(3);
+      const signer = noteSigner("w.example", WITNESS_KEY, new Uint8Array(32).fill(8));
+      const settings = { witnessFor: [await reader.key()], snapshots: EVERY };
+      const request = addCheckpointText({ before: 0, proof: [], checkpoint: await reader.text("/log/checkpoint") });
+      await until("the signature", async () => (await witness(ownStore, signer, settings, request)).type === "signed");
+    } finally {
+      await ownStore.close();
+      await follower.end();
+      await own.stop();
+    }
   });
 
   it("are withdrawn by a rollback below the log", async () => {

@@ -179,6 +179,13 @@ describe("the root of the unspent outputs", () => {
     expect(options(NODE).utxoRoot).toBeUndefined();
   });
 
+  it("enters the log of tokens where there is one", () => {
+    const snapshots = ["--log-snapshots", "100"];
+    expect(options([...NODE, ...root, ...snapshots]).tokenLog?.snapshots).toBe(100);
+    expect(options(snapshots).tokenLog?.snapshots).toBe(100);
+    expect(refused([...NODE, ...snapshots])).toMatch(/--log-snapshots requires --provider devnet or --utxo-root/);
+  });
+
   it("is refused where the provider does not give every block from the first one on, and beside a devnet", () => {
     expect(refused(["--provider", "blockfrost", "--network-magic", "1", ...root])).toMatch(/do not give whole blocks/);
     expect(refused(["--provider", "yaci", "--yaci-url", "http://127.0.0.1", "--network-magic", "1", ...root]))

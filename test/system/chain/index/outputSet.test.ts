@@ -18,7 +18,13 @@ import { lovelace } from "#src/cardano/value.ts";
 import { allOutputsProjection } from "#src/chain/index/allOutputs.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { Follower } from "#src/chain/index/follower.ts";
-import { followerUtxoRoot, leaveOutputSet, OutputSet } from "#src/chain/index/outputSet.ts";
+import {
+  followerUtxoRoot,
+  leaveOutputSet,
+  OutputSet,
+  readRootSnapshots,
+  readSnapshotsUntil,
+} from "#src/chain/index/outputSet.ts";
 import type { ChainPort, ChainStep, RawStep } from "#src/chain/provider/port.ts";
 import { encodeRef } from "#src/csmt/key.ts";
 import { canonicalOutput } from "#src/csmt/output.ts";
@@ -36,6 +42,8 @@ import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 import { person } from "../../../support/wallets/person.ts";
 
 const KEEP = 12;
+/** The roots of which blocks stay. */
+const EVERY = 3;
 const alice = person("alice");
 const addresses = [alice.base, alice.enterprise, person("bob").base, person("carol").enterprise];
 const genesis: readonly Utxo[] = Array.from({ length: 30 }, (_, i) => ({
@@ -90,6 +98,18 @@ class Payments {
     this.chain.add(...transactions);
   }
 
+  /** Each block whose root stays, with the root. */
+  snapshots(): { slot: number; hash: string; root: string | null }[] {
+    const live = new Map(genesis.map((utxo) => [refKey(utxo.ref), utxo]));
+    return this.chain.blocks.flatMap(({ scanned: { slot, hash, height, transactions } }) => {
+      for (const transaction of transactions) {
+        for (const ref of spent(transaction)) live.delete(refKey(ref));
+        for (const utxo of created(transaction)) live.set(refKey(utxo.ref), utxo);
+      }
+      return height % EVERY === 0 ? [{ slot, hash, root: modelOf([...live.values()]) }] : [];
+    });
+  }
+
   root(): string | null {
     return modelOf([...this.unspent().values()]);
   }
@@ -110,7 +130,8 @@ function modelOf(outputs: readonly Utxo[]): string | null {
 const stops: (() => Promise<void>)[] = [];
 beforeEach(async () => {
   await store
-    .sql`truncate chain_block, chain_output, chain_output_whole, chain_output_tree, chain_output_place, chain_output_root`;
+    .sql`truncate chain_block, chain_output, chain_output_whole, chain_output_tree, chain_output_place, chain_output_root,
+      chain_output_snapshot`;
   await store.sql`update chain_cursor set slot = -1, hash = '', height = 0, tip_slot = -1, tip_height = 0`;
 });
 afterEach(async () => {
@@ -129,7 +150,14 @@ async function follow(
   } = {},
 ) {
   const fence = () => Promise.resolve();
-  const outputs = new OutputSet({ store, fence, log: silentLog, keepBlocks: KEEP, ...defined({ treeAtOnce }) });
+  const outputs = new OutputSet({
+    store,
+    fence,
+    log: silentLog,
+    keepBlocks: KEEP,
+    snapshotEvery: EVERY,
+    ...defined({ treeAtOnce }),
+  });
   valueOf(await outputs.open(() => Promise.resolve(beginning)));
   const stop = new AbortController();
   const follower = new Follower({
@@ -166,6 +194,11 @@ async function reached(chain: MemoryChain): Promise<void> {
   );
 }
 
+async function keptRoots() {
+  const found = await readRootSnapshots(store.sql, EVERY, { after: -1, until: Number.MAX_SAFE_INTEGER });
+  return found.map(({ slot, hash, root }) => ({ slot, hash, root: root && toHex(root) }));
+}
+
 async function rootOf(): Promise<string | null> {
   const { root } = valueOf(await reads().root());
   return root && toHex(root);
@@ -193,6 +226,9 @@ describe.each([[1, 20], [2, 0]])("run %i, with blocks of their own from %i befor
     expect(roots[0]).toMatchObject({ slot: chain.tip.slot, hash: chain.tip.hash });
     expect(toHex(roots[0]!.root!)).toBe(payments.root());
     expect(roots.length).toBeLessThanOrEqual(KEEP + 2);
+    // those of all blocks from the first one on that stay, also of settled ones
+    expect(await keptRoots()).toEqual(payments.snapshots());
+    expect(payments.snapshots().length).toBeGreaterThan(KEEP);
   });
 });
 
@@ -277,8 +313,16 @@ describe("a large tree", () => {
     expect(await reads().root()).toMatchObject({ error: { code: "utxo_root_unavailable" } });
     calm = true;
     await reached(chain);
+    const span = { after: -1, until: chain.tip.slot };
+    expect(await readSnapshotsUntil(store.sql, span)).toBeLessThan(chain.tip.slot);
     await letGo();
     await until("the tree is built", async () => (await reads().root()).ok);
+    expect(await readSnapshotsUntil(store.sql, span)).toBe(chain.tip.slot);
+    // blocks before the build began have none
+    const [kept, all] = [await keptRoots(), payments.snapshots()];
+    expect(kept.map(({ slot }) => slot)).toEqual(all.map(({ slot }) => slot));
+    expect(all).toEqual(expect.arrayContaining(kept.filter(({ root }) => root !== undefined)));
+    expect(kept.at(-1)).toEqual(all.at(-1));
     expect(await rootOf()).toBe(payments.root());
     payments.add();
     chain.rollback(2);
