@@ -45,6 +45,9 @@ const PATIENCE_MS = 2_000;
  */
 const DATABASE_MS = 9_000;
 
+/** PostgreSQL's code of a statement that the role may not run. */
+const NO_RIGHT = "42501";
+
 /** Connections of the store's main pool at most. */
 const CONNECTIONS = 24;
 
@@ -196,6 +199,11 @@ async function openBus(
     : `The NATS server at ${url.split(",").map((one) => addressIn(one.trim())).join(", ")} (--nats-url)`;
   const patience = setTimeout(() => progress(`${server} does not answer; the start waits for it`), PATIENCE_MS);
   const bus = await connectBus({ url, token, tls, user: options.natsUser, name: options.worker, log })
+    .catch((error) => {
+      if (errorCode(error) !== "AUTHORIZATION_VIOLATION") throw error;
+      const given = options.natsUser === undefined ? "the token" : `the user ${options.natsUser}, or its password`;
+      throw new StartError(`${server} refuses ${given}: compare NATS_USER and NATS_TOKEN with its configuration.`);
+    })
     .finally(() => clearTimeout(patience));
   stops.push(() => bus.close());
   void bus.lost.then(lose);
@@ -245,7 +253,15 @@ export async function migrateDatabase(
   } finally {
     clearTimeout(patience);
   }
-  const migrated = await migrateWhole(store, schemaMigrations);
+  const migrated = await migrateWhole(store, schemaMigrations).catch((error) => {
+    if (errorCode(error) !== NO_RIGHT) throw error;
+    throw problem(
+      `${
+        reason(error)
+      }. Its role has to own the database and its tables: alter database … owner to …; a database that ` +
+        "another role has used needs that role",
+    );
+  });
   if (!migrated.ok) throw new StartError(migrated.error.message);
   return migrated.value;
 }

@@ -82,6 +82,7 @@ ${OUTSIDE_HELP}
   --keep-effects-hours N       completed effects and processed chain events (24)  ARBOR_KEEP_EFFECTS_HOURS
   --keep-dead-letters-hours N  dead letters: events that failed (720)        ARBOR_KEEP_DEAD_LETTERS_HOURS
   --keep-transactions-hours N  actors of ended transactions, at least as long as their history (720)  ARBOR_KEEP_TRANSACTIONS_HOURS
+  --worker NAME        name of this process, which no other one of the database has (a random one)  ARBOR_WORKER
   --mailbox N          maximum number of commands queued for one actor; more are rejected with 503 (1024)  ARBOR_MAILBOX
   --actors-in-memory N maximum number of actors that a worker keeps in memory, about 3 kB each (20000)  ARBOR_ACTORS_IN_MEMORY
   --event-readers N    maximum number of clients that read events from one edge, 40 to 140 kB each (1000)  ARBOR_EVENT_READERS
@@ -147,6 +148,7 @@ export const NAMES = [
   "keep-effects-hours",
   "keep-dead-letters-hours",
   "keep-transactions-hours",
+  "worker",
   "mailbox",
   "actors-in-memory",
   "event-readers",

@@ -234,10 +234,19 @@ export function readOptions(
     genesis: readGenesisOptions(text, number, problem),
     ...readWork(reader),
     log: readLogOptions(text, problem),
-    worker: env.ARBOR_WORKER ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`,
+    worker: readWorker(reader),
   };
   const { problems } = reader;
   return problems.length > 0 ? fail("bad_option", problems.join("; ") + ".") : ok(options);
+}
+
+/** The name of the process. It is a part of NATS subjects. */
+function readWorker({ text, problem }: OptionReader): string {
+  const name = text("worker") ?? `${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
+  if (!/^[\w-]+(\.[\w-]+)*$/.test(name) || name.length > 253) {
+    problem("--worker must be letters, digits, _, - and single dots, 253 at most");
+  }
+  return name;
 }
 
 function readRoles({ text, problem }: OptionReader, devnet: boolean, signers: Signers | undefined): ReadonlySet<Role> {

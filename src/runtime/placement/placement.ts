@@ -97,17 +97,22 @@ class RunningPlacement implements Placement {
   private readonly stopped = new AbortController();
   private wake = new AbortController();
   private outdated = false;
+  /** A message with the name of this worker and another instance is of a second process with the name. */
+  private readonly instance = crypto.randomUUID();
   private readonly ends: readonly (() => void)[];
   private readonly loop: Promise<void>;
 
   constructor(private readonly options: PlacementOptions) {
-    const { bus, worker, leaseMs } = options;
+    const { bus, worker, leaseMs, log } = options;
     // Not in the loop, which may be waiting for the database. The leases may still be held in the database and be taken
     // again, but effects and replies of these partitions must stop now.
     const watch = setInterval(() => this.dropExpired(), leaseMs / 4);
     this.ends = [
       bus.subscribe(PLACEMENT, (body) => {
         if (memberOf(body, "worker") !== worker) this.wake.abort();
+        else if (memberOf(body, "instance") !== this.instance) {
+          log.error("another process has the name of this worker: each takes the partitions of the other (--worker)");
+        }
       }),
       bus.subscribe(aliveSubject(worker), (_, respond) => respond?.(null)),
     ];
@@ -140,7 +145,7 @@ class RunningPlacement implements Placement {
   }
 
   private notify(): void {
-    this.options.bus.publish(PLACEMENT, { worker: this.options.worker });
+    this.options.bus.publish(PLACEMENT, { worker: this.options.worker, instance: this.instance });
   }
 
   private async run(): Promise<void> {

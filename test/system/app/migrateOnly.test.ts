@@ -40,6 +40,21 @@ it("applies each migration once, also when two jobs start at the same time", asy
   expect(await store.sql`select 1 from worker union all select 1 from network`).toHaveLength(0);
 });
 
+it("names the server, and what to do, where the role has no right to the tables", async () => {
+  const role = `limited_${crypto.randomUUID().replaceAll("-", "")}`;
+  const url = Object.assign(new URL(infra.databaseUrl), { username: role, password: "test-only" });
+  await store.sql.unsafe(`create role ${role} login password 'test-only'`);
+  try {
+    const { stderr } = await migrate({ DATABASE_URL: url.href }).catch((error) => error);
+    expect(stderr).toMatch(
+      /^The PostgreSQL server at \S+ \(--database-url\) cannot be used: permission denied .*owner to/,
+    );
+    expect(stderr).not.toContain("test-only");
+  } finally {
+    await store.sql.unsafe(`drop role ${role}`);
+  }
+});
+
 it("needs a server's database", async () => {
   await expect(migrate({})).rejects.toMatchObject({ code: 2, stderr: "--migrate-only requires --database-url.\n" });
 });
