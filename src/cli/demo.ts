@@ -85,11 +85,11 @@ async function applyMany(tokens: TokenClient, owner: Person, requester: Person, 
 const short = (hash: string) => hash.slice(0, 12) + "…";
 
 /**
- * Makes the token, and prints each step with its duration.
+ * Makes the token, and prints each step with its duration. `operator` is the URL of the operator service, for the reader.
  *
  * @throws {ApiError} where a service refuses or does not respond.
  */
-export async function demo(tokens: TokenClient, devnet: DevnetClient): Promise<void> {
+export async function demo(tokens: TokenClient, devnet: DevnetClient, operator: string): Promise<void> {
   const [alice, bob] = [newPerson(), newPerson()];
   process.stdout.write(`alice owns the token   ${alice.address}\nbob requests changes   ${bob.address}\n\n`);
 
@@ -144,7 +144,7 @@ export async function demo(tokens: TokenClient, devnet: DevnetClient): Promise<v
   process.stdout.write(`
 The token stays on the ledger with its facts:
   ${tokens.base}/#/token/${token}
-The operator service shows its statechart and history, by default at
-  http://127.0.0.1:8091/ui/actors/token/${token}
+The operator service shows its statechart and history:
+  ${operator}/ui/actors/token/${token}
 `);
 }

@@ -11,8 +11,8 @@ import { printable } from "#src/cli/output.ts";
 export interface RunOptions {
   /** Exit status where the arguments are wrong; 2 by default. */
   readonly usageStatus?: number;
-  /** What to do where a service does not respond. */
-  readonly unreachable?: string;
+  /** What to do about errors, by their codes. */
+  readonly hints?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -44,7 +44,7 @@ export async function run(program: Command, argv: readonly string[], options: Ru
     if (error instanceof Error && error.name === "ExitPromptError") return;
     if (!(error instanceof CliError || error instanceof ApiError)) throw error;
     const { code } = error;
-    const message = code === "unreachable" ? `${error.message} ${options.unreachable ?? ""}`.trimEnd() : error.message;
+    const message = `${error.message} ${options.hints?.[code] ?? ""}`.trimEnd();
     write(program.opts().json === true ? toJson({ code, error: message }) : `${printable(message)} (${code})`);
   }
 }

@@ -97,7 +97,7 @@ export function devnetPort({ store, bus, log, pollMs = 1_000, submitMs = 20_000 
   /** The genesis; waits for the devnet's first start. */
   const genesis = async (signal?: AbortSignal): Promise<Genesis> => {
     while (!(cachedGenesis ??= await readGenesis(sql))) {
-      if (signal?.aborted) throw new Error("stopped before the devnet had started");
+      if (signal?.aborted) throw new Error("no process has started a devnet on this database yet");
       await sleep(200, signal);
     }
     return cachedGenesis;

@@ -7,6 +7,7 @@ export function demoCommand(program: Command): void {
   define(
     program,
     { usage: "demo", description: "make a token with facts, step by step, on the devnet", example: "demo" },
-    async ({ tokens, devnet }) => await (await import("#src/cli/demo.ts")).demo(tokens, devnet),
+    async ({ tokens, devnet, operator }) =>
+      await (await import("#src/cli/demo.ts")).demo(tokens, devnet, (await operator()).base),
   );
 }

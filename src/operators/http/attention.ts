@@ -209,8 +209,8 @@ async function waiting({ lags }: Places): Promise<Item[]> {
       "outbox",
       severity(outbox.oldestMs ?? 0, WAITING),
       `Transitions are not published: ${outbox.unpublished}, the oldest for ${seconds(outbox.oldestMs)}.`,
-      "Subscribers get them late; none is lost. Check that the workers reach NATS, and that its streams have a quorum: " +
-        "the logs of the workers have the reason.",
+      "Subscribers get them late; none is lost. Check that the workers reach NATS, and that its streams have a quorum and " +
+        "space on the disk: the logs of the workers and of NATS have the reason.",
     ),
     ...lag(
       "effects",

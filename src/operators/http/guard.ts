@@ -63,7 +63,12 @@ export function guard({ loopback, token, proxies = 0 }: GuardOptions, log: Log):
     }
     if (!isOpen(c.req.method, c.req.path) && !hasToken(c)) {
       c.header("www-authenticate", 'Bearer realm="arbor operator"');
-      throw new HttpFailure(401, "unauthorized", "The operator token is required: Authorization: Bearer <token>.");
+      const given = c.req.header("authorization") !== undefined;
+      throw new HttpFailure(
+        401,
+        "unauthorized",
+        `The operator token is ${given ? "another one" : "required"}: Authorization: Bearer <token>.`,
+      );
     }
     if (CHANGES.has(c.req.method) && !c.req.header("arbor-operator")) {
       throw new HttpFailure(

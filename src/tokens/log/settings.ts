@@ -37,7 +37,7 @@ export function readWitness(text: string): Result<WitnessAddress, Failure<"bad_w
     return fail("bad_witness", "is not the URL of a witness, or its key and URL with a space between");
   }
   const address = { url: url.replace(/\/+$/, "") };
-  if (vkey === undefined) return ok(address);
+  if (vkey === undefined) return ok(URL.parse(url)?.pathname === "/" ? { url: `${address.url}/witness` } : address);
   const key = parseVkey(vkey);
   if (!key.ok || key.value.type !== WITNESS_KEY) {
     return fail("bad_witness", "has a key that is not one of a witness (Ed25519, type 04)");

@@ -181,7 +181,12 @@ async function keyOf({ url, key }: WitnessAddress, signal: AbortSignal): Promise
   const answer = await fetchOutside(url, { allowPrivate: false, chosen: url, signal });
   if (!answer.ok) return answer;
   const info = answer.value.status === 200 ? readJson(answer.value.bytes) : undefined;
-  if (!isObject(info) || typeof info.vkey !== "string") return fail("no_key", "The witness does not say its key.");
+  if (!isObject(info) || typeof info.vkey !== "string") {
+    return fail(
+      "no_key",
+      `${url} answers ${answer.value.status} and not with the key of a witness (another Arbor's is at /witness).`,
+    );
+  }
   const parsed = parseVkey(info.vkey);
   return parsed.ok && parsed.value.type !== WITNESS_KEY ? fail("no_key", "The key is not one of a witness.") : parsed;
 }

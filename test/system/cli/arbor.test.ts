@@ -273,6 +273,8 @@ describe("actors", () => {
   it("need the operator's token, from the environment, a file or standard input", async () => {
     const wrong = await runCli(["actor", "list"], { env: env("another-token-of-the-test") });
     expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/\(unauthorized\)\n$/) });
+    expect(wrong.stderr).toContain("The operator token is another one");
+    expect(wrong.stderr).toContain("ARBOR_OPERATOR_TOKEN");
     expect(wrong.stderr).not.toContain("another-token");
     writeFileSync(file("operator"), `${SECRET}\n`);
     const args = ["actor", "list", "--kind", "token", "--operator-token-file"];

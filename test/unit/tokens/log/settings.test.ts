@@ -12,6 +12,14 @@ describe("settings of the log", () => {
       ok: true,
       value: { url: "https://w.example/witness" },
     });
+    // that of another Arbor by the address of its token service
+    for (const url of ["https://w.example", "https://w.example/"]) {
+      expect(readWitness(url)).toEqual({ ok: true, value: { url: "https://w.example/witness" } });
+    }
+    expect(readWitness(`${witness} https://w.example/`)).toMatchObject({
+      ok: true,
+      value: { url: "https://w.example" },
+    });
     expect(readWitness(` ${witness}  http://127.0.0.1:1/x `)).toMatchObject({
       ok: true,
       value: { url: "http://127.0.0.1:1/x", key: { name: "witness.example/w" } },
