@@ -22,7 +22,7 @@ export const TOKEN_LOG_HELP =
   `  --log-origin NAME    name of the log of tokens: its URL without the scheme; final (made of its key)  ARBOR_LOG_ORIGIN
   --log-depth N        blocks above a block before its states enter that log (${LOG_DEPTH}; devnet: ${DEVNET_LOG_DEPTH})  ARBOR_LOG_DEPTH
   --log-snapshots N    blocks between entries with the root of the unspent outputs; beside a devnet or with --utxo-root (none)  ARBOR_LOG_SNAPSHOTS
-  --log-witness W,W    witnesses that sign the log: URL of another Arbor, or "VKEY URL"  ARBOR_LOG_WITNESS
+  --log-witness W,W    witnesses that sign the log: URL of another Arbor's token service, or "VKEY URL"  ARBOR_LOG_WITNESS
   --witness-for K,K    keys of the logs of others that this instance signs as a witness  ARBOR_WITNESS_FOR
   --witness-name NAME  name of this instance as a witness (made of its key)  ARBOR_WITNESS_NAME`;
 

@@ -29,7 +29,7 @@ const OPTIONS_OF_OTHERS = [
   ...["cacert", "cert", "key"],
   ...["server", "tlsca", "inbox-prefix", "js-domain"],
   ...["global", "rm", "depth", "branch", "frozen", "prod", "lock"],
-  ...["build", "build-arg", "read-only", "tmpfs", "profile", "format", "set", "from-env-file"],
+  ...["build", "build-arg", "read-only", "tmpfs", "profile", "no-deps", "format", "set", "from-env-file"],
   ...["v8-flags", "heap-growing-percent", "check", "template"],
 ];
 /** Pages that every service has in addition to the operations of its document. */
