@@ -67,6 +67,8 @@ export default {
   rewrites: { "README.md": "index.md", "adr/README.md": "adr/index.md" },
   // a script for each document otherwise
   metaChunk: true,
+  // one page after the other: the index of the search has them in the order in which they come, and is the same each time
+  buildConcurrency: 1,
   // a page loads what it shows
   router: { prefetchLinks: false },
   markdown: {
