@@ -1,9 +1,11 @@
 /** What a start prints beside its addresses: whether it continues earlier work, and what a newcomer can do next. */
+import { existsSync } from "node:fs";
 import { programLine } from "#src/base/program.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
 import { countActors } from "#src/runtime/operations/counts.ts";
 import { databaseHosts } from "#src/store/databaseUrl.ts";
 import type { AppContext, Listening } from "#src/app/context.ts";
+import { GUIDE } from "#src/app/pages.ts";
 
 /** Actors are counted up to here, so that a start with millions of them is not slower. */
 const MOST_COUNTED = 100_000;
@@ -32,9 +34,13 @@ export function nextSteps(listening: readonly Listening[]): readonly string[] {
     ...(wallets === undefined ? [] : [[new URL("/", wallets).origin, "wallets"]]),
     [devnet, "blocks"],
   ];
+  const guide = existsSync(GUIDE)
+    ? `the guide, with concepts, tutorials and a search: ${tokens}/docs/guide/`
+    : "the tour in README.md";
   return [
-    "Next, before the tour in README.md:",
+    "Next:",
     `  1. In another terminal, make a token with facts: ${demoEnvironment}${programLine("demo")}`,
     `  2. Open the pages: ${pages.map(([at, what]) => `${at} (${what})`).join(", ")}`,
+    `  3. Read ${guide}`,
   ];
 }
