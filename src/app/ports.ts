@@ -1,5 +1,7 @@
 /** The ports of a process, each with its service and its option, and a check of all of them before anything starts. */
+import path from "node:path";
 import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
+import { lockHolder } from "#src/embedded/postgres/lock.ts";
 import { checkPort, portTaken, type PortUse } from "#src/embedded/postgres/ports.ts";
 import { StartError } from "#src/app/context.ts";
 import type { Options } from "#src/app/options.ts";
@@ -132,6 +134,13 @@ export async function checkPorts(options: Options): Promise<void> {
   const taken = checked.flat();
   const [first] = taken;
   if (first === undefined) return;
+  const running = options.databaseUrl === undefined ? lockHolder(path.join(options.folder, "postgres")) : undefined;
+  if (running !== undefined) {
+    throw new StartError(
+      `Process ${running} runs with the data in ${options.folder} already, and port ${first.port} is taken. ` +
+        "Stop that process, or start in another folder with other ports (--help lists the options).",
+    );
+  }
   if (taken.length === 1) throw portTaken(first);
   const list = taken.map(({ port, service, option }) => `${port} for ${service} (${option})`).join(", ");
   throw new StartError(

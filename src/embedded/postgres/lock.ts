@@ -7,7 +7,7 @@
  * reused.
  */
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { errorCode } from "#src/base/errorCode.ts";
@@ -36,6 +36,10 @@ function otherHolder(folder: string, own: string): number | undefined {
   }
   return undefined;
 }
+
+/** The pid of a living process that has locked a folder; undefined where there is none, or no such folder. */
+export const lockHolder = (folder: string): number | undefined =>
+  existsSync(folder) ? otherHolder(folder, "") : undefined;
 
 /**
  * Locks a folder for this process until `release`. Throws `in_use` if another process, or this one, has locked it, and has

@@ -1,7 +1,12 @@
 /** Ports of a start that are taken are named together, each with its option; parts of a devnet are left out by name. */
 import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { lockFolder } from "#src/embedded/postgres/lock.ts";
 import { listeningPort } from "#src/embedded/postgres/ports.ts";
 import { DEVNET_PARTS, HELP, type Options, readOptions } from "#src/app/options.ts";
 import { checkPorts } from "#src/app/ports.ts";
@@ -37,6 +42,22 @@ test("all taken ports are in one sentence", async () => {
         "Stop those programs or choose other ports with these options\\.$",
     ),
   );
+});
+
+test("a second start in a folder names the first", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "arbor-ports-"));
+  const postgres = path.join(folder, "postgres");
+  await mkdir(postgres);
+  const lock = await lockFolder(postgres);
+  const second = () => {
+    const read = readOptions([...FREE, "--devnet-port", `${listeningPort(taken[0]!)}`], { ARBOR_FOLDER: folder });
+    if (!read.ok || read.value === "help") throw new Error(read.ok ? "help" : read.error.message);
+    return checkPorts(read.value).then(() => undefined, String);
+  };
+  expect(await second()).toContain(`Process ${process.pid} runs with the data in ${folder} already`);
+  lock.release();
+  expect(await second()).toContain("is used by another program");
+  await rm(folder, { recursive: true });
 });
 
 test("a taken port is reported under the option that was typed", async () => {
