@@ -28,7 +28,9 @@ export async function loadKey(file: string): Promise<SigningKey> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    throw new CliError(`${file} cannot be read: ${reason(error)}`, "file_not_read");
+    const missing = `${file} does not exist. \`arbor key new ${file}\` writes a new key there.`;
+    const text = errorCode(error) === "ENOENT" ? missing : `${file} cannot be read: ${reason(error)}`;
+    throw new CliError(text, "file_not_read");
   }
   const read = readKey(text);
   if (!read.ok || read.value.form !== "secret") {

@@ -11,7 +11,7 @@ import { printable } from "#src/cli/output.ts";
 export interface RunOptions {
   /** Exit status where the arguments are wrong; 2 by default. */
   readonly usageStatus?: number;
-  /** What to do about errors, by their codes. */
+  /** What to do about an error, by its code. */
   readonly hints?: Readonly<Record<string, string>>;
 }
 

@@ -141,6 +141,11 @@ describe("errors", () => {
     [["devnet", "rollback"], 1, "Exactly one of a number of blocks and --to-slot is required. (bad_options)\n"],
     [["devnet", "fund", "addr_test1", "1e3"], 1, "1e3 is not an amount of ada. (bad_amount)\n"],
     [["token", "prove", "x", "zz", "--hex"], 1, "zz is not hexadecimal. (bad_hex)\n"],
+    [
+      ["token", "boot", "none.key"],
+      1,
+      "none.key does not exist. `arbor key new none.key` writes a new key there. (file_not_read)\n",
+    ],
     [["submit", "zz"], 1, "A transaction is CBOR in hexadecimal. (bad_transaction)\n"],
   ])("%j", async (args, code, message) => {
     expect(await runCli(args, { env: NOWHERE })).toEqual({ code, stdout: "", stderr: message });
