@@ -16,7 +16,7 @@ import {
 import { assign, setup } from "xstate";
 import { z } from "zod";
 
-const { DATABASE_URL, PAYMENTS_URL = "http://127.0.0.1:9090", PORT = "8080", OPERATOR_PORT = "8081" } = process.env;
+const { DATABASE_URL, PAYMENTS_URL = "http://127.0.0.1:9090", PORT = "7070", OPERATOR_PORT = "7071" } = process.env;
 const EXPIRES_MS = Number(process.env.EXPIRES_MS ?? 15 * 60_000);
 
 /** What callers may send. */

@@ -3,7 +3,7 @@ import process from "node:process";
 import { startRuntime } from "@arbor-cardano/runtime";
 import { seat } from "./seat.ts";
 
-const { DATABASE_URL, PORT = "8080", OPERATOR_PORT = "8081" } = process.env;
+const { DATABASE_URL, PORT = "7070", OPERATOR_PORT = "7071" } = process.env;
 
 const runtime = await startRuntime({
   databaseUrl: DATABASE_URL,
