@@ -81,7 +81,8 @@ export default {
     for (const [file, script] of scripts) writeFileSync(path.join(outDir, file), script);
   },
   themeConfig: {
-    search: { provider: "local" },
+    // a result has all words of the search
+    search: { provider: "local", options: { miniSearch: { searchOptions: { combineWith: "AND" } } } },
     outline: [2, 3],
     sidebar: KINDS.map(({ name, pages }) => ({
       text: name,
