@@ -21,7 +21,9 @@ export async function continuation({ store, options }: AppContext): Promise<stri
 
 /** Lines after a start; none unless the token, operator and devnet services run in this process. */
 export function nextSteps(listening: readonly Listening[]): readonly string[] {
-  const at = (name: string) => listening.find((one) => one.name === name)?.at;
+  // an address of all interfaces is none to open
+  const at = (name: string) =>
+    listening.find((one) => one.name === name)?.at.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
   const [tokens, operator, devnet] = [at("token service"), at("operator service"), at("devnet and faucet")];
   const wallets = at("wallet service");
   if (tokens === undefined || operator === undefined || devnet === undefined) return [];

@@ -152,7 +152,7 @@ export class WitnessRequests {
 /** What an instance of this service says of its refusal. */
 function said(text: string): string {
   const body = readJson(utf8(text));
-  return isObject(body) && typeof body.message === "string" ? `: ${body.message.slice(0, MOST_SAID)}` : ".";
+  return isObject(body) && typeof body.error === "string" ? `: ${body.error.slice(0, MOST_SAID)}` : ".";
 }
 
 interface Due {

@@ -34,7 +34,7 @@ async function brokenWitness(): Promise<{ readonly url: string; readonly server:
   const broken = { url: "", requests: 0, server: undefined as unknown as Server };
   broken.server = createServer((_, response) => {
     broken.requests++;
-    response.writeHead(500).end("out of order");
+    response.writeHead(500).end('{"code":"failed","error":"It is out of order."}');
   });
   await new Promise<void>((resolve) => broken.server.listen(0, "127.0.0.1", resolve));
   broken.url = `http://127.0.0.1:${(broken.server.address() as AddressInfo).port}`;
@@ -144,7 +144,10 @@ describe("a witness", () => {
   it("is shown to operators, with what each witness said last", async () => {
     const [away, disordered, good] = [
       { url: "http://127.0.0.1:1", signedAt: null, refusedAt: expect.any(String), refusal: expect.any(String) },
-      { url: broken.url, size: 0, signedAt: null, refusedAt: expect.any(String), refusal: "The witness answers 500." },
+      {
+        ...{ url: broken.url, size: 0, signedAt: null, refusedAt: expect.any(String) },
+        refusal: "The witness answers 500: It is out of order.",
+      },
       { url: `${second.tokens}/witness`, size: 3, signedAt: expect.any(String) },
     ];
     await until("the log as operators see it", async () => {
