@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mountGuide } from "#src/http/guide.ts";
 import { type Listener, serve } from "#src/http/serve.ts";
 import { KINDS } from "../../docs/.vitepress/sidebar.ts";
+import { until } from "../support/base/until.ts";
 import { root } from "../support/docs/pages.ts";
 import { sharedBrowser } from "../support/pages/sharedBrowser.ts";
 
@@ -121,8 +122,13 @@ describe.skipIf(built.status === NOT_FETCHED)("the site of the documentation", (
     it("finds words offline", async () => {
       const page = await browser!.newPage();
       await page.goto(url(""));
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type("quarantine");
+      const input = page.locator("input.search-input");
+      // a page takes keys only after its scripts have run
+      await until("the search is open", async () => {
+        await page.keyboard.press("Control+k");
+        return await input.isVisible();
+      });
+      await input.fill("quarantined token");
       await page.locator("a.result").first().click();
       await page.waitForURL(/\.html#/);
       expect(await page.locator("main").textContent()).toMatch(/quarantine/i);
