@@ -51,7 +51,8 @@ describe("a start", () => {
     );
     const { origin } = new URL(arbor.wallets);
     expect(next[2]!.match(/http\S+/g)).toEqual([arbor.operator, arbor.tokens, origin, arbor.devnet]);
-    expect(next).toHaveLength(3);
+    expect(next[3]).toMatch(/^ {2}3\. Read the (guide|tour)/);
+    expect(next).toHaveLength(4);
   });
 
   it("prints five HTTP addresses; each answers with an HTML page whose links all work", async () => {
