@@ -24,7 +24,8 @@ export interface Example {
  */
 export type Examples = Readonly<Record<string, Example>>;
 
-const METHODS = ["get", "post", "put", "patch", "delete"] as const;
+/** Methods of operations, as members of a path. */
+export const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
 type Operation = NonNullable<NonNullable<Document["paths"]>[string]["get"]>;
 type Content = Readonly<Record<string, object>>;

@@ -1,5 +1,5 @@
 /** Groups of the operations of a service, as its API page shows them: each path belongs to the first group that takes it. */
-import type { Document } from "#src/http/examples.ts";
+import { type Document, METHODS } from "#src/http/examples.ts";
 
 /** A group of operations: its name, the paths that belong to it, and one sentence on it. */
 export type Group = readonly [name: string, paths: RegExp, description: string];
@@ -14,13 +14,12 @@ export function withGroups(document: Document, groups: readonly Group[]): Docume
     const group = groups.find(([, paths]) => paths.test(path));
     if (group === undefined) return [path, item] as const;
     used.add(group[0]);
-    const tagged = Object.entries(item).map(([method, operation]) =>
-      [method, METHODS.has(method) ? { ...operation, tags: [group[0]] } : operation] as const
-    );
-    return [path, Object.fromEntries(tagged)] as const;
+    const tagged = METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation === undefined ? [] : [[method, { ...operation, tags: [group[0]] }] as const];
+    });
+    return [path, { ...item, ...Object.fromEntries(tagged) }] as const;
   });
   const tags = groups.filter(([name]) => used.has(name)).map(([name, , description]) => ({ name, description }));
   return { ...document, ...(tags.length > 0 ? { tags } : {}), paths: Object.fromEntries(paths) };
 }
-
-const METHODS: ReadonlySet<string> = new Set(["get", "post", "put", "patch", "delete"]);

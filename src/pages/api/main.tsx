@@ -2,7 +2,6 @@
 /** The API page of a service: its operations in groups, each with a form that sends a request. */
 import "./api.css";
 import { signal } from "@preact/signals";
-import { useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import { useData } from "../kit/data.tsx";
 import { TextField } from "../kit/forms.tsx";
@@ -10,6 +9,7 @@ import { mount } from "../kit/mount.tsx";
 import { Heading } from "../kit/parts.tsx";
 import { here, hrefOf, pathOf, type ViewProps } from "../kit/router.ts";
 import { Search } from "../kit/Search.tsx";
+import { TokenForm } from "../kit/TokenForm.tsx";
 import { setting } from "../kit/setting.ts";
 import { Empty, Failure, Loading } from "../kit/states.tsx";
 import { type ApiDocument, found, groupsOf, type Operation, type OperationGroup } from "./document.ts";
@@ -23,7 +23,17 @@ const addressOf = (operation: Operation) => pathOf("operation", operation.id);
 
 function ApiView({ params }: ViewProps) {
   const { value: document, error, reload } = useData(readDocument, [token.value], { remember: "document" });
-  if (error instanceof ApiError && error.status === 401) return <TokenForm rejected={token.value !== ""} />;
+  if (error instanceof ApiError && error.status === 401) {
+    return (
+      <TokenForm
+        heading="Token"
+        rejected={token.value !== ""}
+        onToken={(text) => /^[!-~]+$/.test(text) && keepToken(text)}
+      >
+        This service requires its token. It is stored only in this tab.
+      </TokenForm>
+    );
+  }
   if (document === undefined) {
     return error === undefined ? <Loading rows={8} /> : <Failure error={error} retry={reload} />;
   }
@@ -132,25 +142,6 @@ function Overview({ document, groups }: {
         </section>
       ))}
     </>
-  );
-}
-
-function TokenForm({ rejected }: { readonly rejected: boolean }) {
-  const [text, setText] = useState("");
-  return (
-    <form
-      class="login panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (/^[!-~]+$/.test(text.trim())) keepToken(text.trim());
-      }}
-    >
-      <h1 tabIndex={-1}>Token</h1>
-      <p>This service requires its token. It is stored only in this tab.</p>
-      <TextField label="Token" type="secret" required value={text} onInput={setText} />
-      {rejected && <p class="alert" role="alert">This token was rejected.</p>}
-      <button type="submit" class="primary">Go on</button>
-    </form>
   );
 }
 

@@ -2,11 +2,11 @@
 /** The operator pages: what every actor does, what needs attention, and what an operator can do about it. */
 import "./operator.css";
 import { signal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { TextField } from "../kit/forms.tsx";
+import { useEffect } from "preact/hooks";
 import { mount } from "../kit/mount.tsx";
-import { go, title, visits } from "../kit/router.ts";
+import { go, visits } from "../kit/router.ts";
 import { Search } from "../kit/Search.tsx";
+import { TokenForm } from "../kit/TokenForm.tsx";
 import { lazy } from "../kit/parts.tsx";
 import { ActorsView } from "./actors.tsx";
 import { AttentionView } from "./attention.tsx";
@@ -47,28 +47,10 @@ function SearchField() {
 }
 
 function Login() {
-  const [token, setToken] = useState("");
-  const rejected = locked.value === "rejected";
-  useLayoutEffect(() => {
-    title.value = "Token";
-    document.querySelector<HTMLInputElement>(".login input")?.focus();
-  }, []);
   return (
-    <form
-      class="login panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (token.trim() !== "") keepToken(token.trim());
-      }}
-    >
-      <h1 tabIndex={-1}>Operator token</h1>
-      <p>
-        This service requires its operator token (ARBOR_OPERATOR_TOKEN). The token is stored only in this tab.
-      </p>
-      <TextField label="Token" type="secret" required value={token} onInput={setToken} />
-      {rejected && <p class="alert" role="alert">This token was rejected.</p>}
-      <button type="submit" class="primary">Go on</button>
-    </form>
+    <TokenForm heading="Operator token" rejected={locked.value === "rejected"} onToken={keepToken}>
+      This service requires its operator token (ARBOR_OPERATOR_TOKEN). The token is stored only in this tab.
+    </TokenForm>
   );
 }
 
