@@ -1,9 +1,14 @@
-/** `deno task check`: types of all sources, and of the examples in docstrings. */
+/** `deno task check`: types of all sources, of the examples in docstrings, and of the programs of the documentation. */
 import { spawnSync } from "node:child_process";
 import process from "node:process";
 import { writeExamples } from "../support/docs/docstringExamples.ts";
+import { type Block, blocksOf, pages, readPage } from "../support/docs/pages.ts";
 
-const examples = writeExamples();
+const isProgram = ({ language, notRun }: Block) => language === "ts" && !notRun?.startsWith("a part of ");
+const programs = pages.flatMap((file) =>
+  blocksOf(readPage(file)).filter(isProgram).map(({ code, line }) => ({ name: `${file}:${line}`, file, code }))
+);
+const examples = writeExamples(programs);
 try {
   const sources = ["src", "actors", "machines", "test", "examples"];
   process.exitCode =

@@ -69,7 +69,7 @@ function textOf(file: string): string {
 }
 
 /** A block: `name` has its file and line. */
-interface Block {
+export interface Block {
   readonly name: string;
   readonly file: string;
   readonly code: string;
@@ -116,7 +116,7 @@ function checkOf({ file, code }: Block): string | undefined {
 }
 
 /** Whether a block imports what it uses, as a program in the root of the repository. */
-const isProgram = ({ code }: Block) => code.includes('from "./src/');
+const isProgram = ({ file, code }: Block) => file.endsWith(".md") || code.includes('from "./src/');
 
 /** A block as a module. */
 function moduleOf(block: Block): string {
@@ -148,10 +148,11 @@ export interface WrittenExamples {
   remove(): void;
 }
 
-/** Writes the modules of all blocks. */
-export function writeExamples(): WrittenExamples {
+/** Writes the modules of all blocks, and of programs of the documentation. */
+export function writeExamples(programs: readonly Block[] = []): WrittenExamples {
   const folder = mkdtempSync(path.join(root, ".examples-"));
   const fileOf = ({ name }: Block) => path.join(folder, `${name.replace(/\W+/g, "_")}.ts`);
-  for (const block of blocks) writeFileSync(fileOf(block), moduleOf(block));
-  return { files: blocks.map(fileOf), fileOf, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const all = [...blocks, ...programs];
+  for (const block of all) writeFileSync(fileOf(block), moduleOf(block));
+  return { files: all.map(fileOf), fileOf, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

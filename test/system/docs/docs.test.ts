@@ -25,8 +25,6 @@ let infra: Infra;
 let arbor: Arbor;
 let folder: string;
 const children = new Set<ChildProcess>();
-/** Started with the service, because it takes as long as the service and the pages. */
-let types: ReturnType<typeof checkTypes>;
 
 /** Ends a child with all processes that it has started. */
 function end(child: ChildProcess): void {
@@ -81,32 +79,6 @@ function here(code: string): string {
   return Object.entries(places).reduce((text, [from, to]) => text.replaceAll(from, new URL(to).host), code);
 }
 
-/** A program of the documentation is in the root; here it is in a folder of the test. */
-const inRoot = (program: string) => program.replaceAll('"./src/', `"${root}src/`);
-
-/** Checks the types of all programs of the documentation in one process; returns its output. */
-async function checkTypes(): Promise<{ code: unknown; said: string }> {
-  const programs = withBlocks.flatMap(([page, blocks]) =>
-    blocks.filter(({ language }) => language === "ts").map(({ code, line }) => {
-      const file = path.join(folder, `${page.replace(/\W/g, "_")}-${line}.ts`);
-      writeFileSync(file, inRoot(code));
-      return file;
-    })
-  );
-  const child = spawn(process.execPath, ["cache", "--quiet", "--check", ...programs], {
-    cwd: folder,
-    stdio: ["ignore", "ignore", "pipe"],
-    detached: true,
-    env: { ...process.env, NO_COLOR: "1" },
-  });
-  children.add(child);
-  let said = "";
-  child.stderr!.on("data", (chunk) => said += chunk);
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  children.delete(child);
-  return { code, said };
-}
-
 /** Runs the blocks of a page one after the other in one shell; returns the output of each. */
 async function run(page: string, blocks: readonly Block[]): Promise<string[]> {
   const home = path.join(folder, page.replace(/\W/g, "_"));
@@ -114,7 +86,7 @@ async function run(page: string, blocks: readonly Block[]): Promise<string[]> {
   const script = blocks.map((block, i) => {
     const file = path.join(home, `block-${i}.${block.language}`);
     const code = here(block.code);
-    writeFileSync(file, block.language === "ts" ? inRoot(code) : code);
+    writeFileSync(file, block.language === "ts" ? code.replaceAll('"./src/', `"${root}src/`) : code);
     return `echo ${i} > at\nexec > out-${i} 2> err-${i}\n` +
       (block.language === "ts" ? `deno run --no-check --quiet -A ${file}` : `. ${file}`);
   });
@@ -154,7 +126,6 @@ describe.skipIf(!able)("the documentation", () => {
     folder = mkdtempSync(path.join(root, ".arbor", "docs-"));
     writePrograms(path.join(folder, "bin"));
     writeFileSync(path.join(folder, ".curlrc"), "fail-with-body\nshow-error\nsilent\n");
-    types = checkTypes();
     infra = await sharedInfra();
     arbor = await Arbor.start({
       infra,
@@ -190,9 +161,5 @@ describe.skipIf(!able)("the documentation", () => {
       wrong.push(...found.map((difference) => `${page}:${block.line}: ${difference}`));
     }
     expect(wrong).toEqual([]);
-  });
-
-  it("has programs that type-check", async () => {
-    expect(await types).toEqual({ code: 0, said: "" });
   });
 });
