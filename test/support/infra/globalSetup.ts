@@ -14,7 +14,7 @@ import type { TestProject } from "vitest/node";
 import { schemaMigrations } from "#src/app/schema.ts";
 import { createLog } from "#src/base/log.ts";
 import { startPostgres } from "#src/embedded/postgres/postgres.ts";
-import { writePrograms } from "#src/packages/pack.ts";
+import { writePrograms } from "#src/packages/packPrograms.ts";
 import { migrateWhole } from "#src/store/migrations.ts";
 import { openStore } from "#src/store/store.ts";
 import { serveBrowser } from "../pages/sharedBrowser.ts";

@@ -24,7 +24,8 @@ import { transform } from "esbuild";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { VERSION } from "#src/base/version.ts";
-import { pack, type Packed } from "#src/packages/pack.ts";
+import { pack } from "#src/packages/pack.ts";
+import type { Packed } from "#src/packages/packFolder.ts";
 import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { runCli } from "../../support/cli/arborCli.ts";
 
