@@ -74,7 +74,7 @@ function outputRoutes(app: OpenAPIHono, service: TokenService): void {
     answer: api.chainOutputs,
     refusals: {
       400: "`bad_request`, `bad_address`",
-      422: `\`too_many_outputs\`: more than ${api.MOST_OUTPUTS}; \`asset\` selects some`,
+      413: `\`too_many_outputs\`: more than ${api.MOST_OUTPUTS}; \`asset\` selects some`,
       503: AWAY,
     },
   }, async ({ params, query: { pending = true, asset }, context }) => {
@@ -90,7 +90,7 @@ function outputRoutes(app: OpenAPIHono, service: TokenService): void {
     );
     if (wanted.length > api.MOST_OUTPUTS) {
       const message = `The address has ${wanted.length} outputs, more than one answer holds.`;
-      throw new HttpFailure(422, "too_many_outputs", message, { outputs: wanted.length, most: api.MOST_OUTPUTS });
+      throw new HttpFailure(413, "too_many_outputs", message, { outputs: wanted.length, most: api.MOST_OUTPUTS });
     }
     return { at: pointView(at), outputs: wanted.map(({ utxo, pending }) => outputView({ ...utxo, pending })) };
   });
