@@ -1,6 +1,7 @@
 /** The program `arbor`. */
 import process from "node:process";
 import { programLine } from "#src/base/program.ts";
+import { TERMINAL_ADVICE } from "#src/cli/advice.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { run } from "#src/cli/run.ts";
 
@@ -8,6 +9,7 @@ const ADDRESSES = "see arbor --help for options with their addresses.";
 
 await run(arborProgram(), process.argv, {
   hints: {
+    ...TERMINAL_ADVICE,
     unreachable: `Is the service started, and at this address? \`${
       programLine("start")
     }\` starts all of them; ${ADDRESSES}`,

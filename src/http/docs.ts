@@ -1,6 +1,8 @@
 /** The OpenAPI document of a service with groups and examples, and the page that shows it. */
 import type { Hono } from "hono";
+import type { AdvisedService } from "#src/base/errorAdvice.ts";
 import { toJson } from "#src/base/json.ts";
+import { withAdvice } from "#src/http/errorAdvice.ts";
 import { type Document, readExamples, withExamples } from "#src/http/examples.ts";
 import { type Group, withGroups } from "#src/http/groups.ts";
 import { mountPage, type PageOptions } from "#src/http/pageBundle.ts";
@@ -13,6 +15,8 @@ export interface ServiceDocument {
   readonly document: () => Document;
   /** Groups of its operations. */
   readonly groups?: readonly Group[];
+  /** The service whose advice on error codes the document has; none by default. */
+  readonly advice?: AdvisedService;
   /** Files of the examples. */
   readonly examples?: readonly URL[];
   /** What bundles the page; without it only the document is served. */
@@ -23,10 +27,15 @@ export interface ServiceDocument {
 
 /** Serves `<prefix>/openapi.json`, and a page for it at `<prefix>/docs`. */
 export function mountDocs(app: Pick<Hono, "get">, service: ServiceDocument): void {
-  const { prefix = "", document, groups = [], examples = [], page, tokenName } = service;
+  const { prefix = "", document, groups = [], advice, examples = [], page, tokenName } = service;
+  const described = () => {
+    const grouped = withGroups(document(), groups);
+    const advised = advice === undefined ? grouped : withAdvice(grouped, advice);
+    return withExamples(advised, Object.assign({}, ...examples.map(readExamples)));
+  };
   let text: string | undefined;
   app.get(`${prefix}/openapi.json`, (c) => {
-    text ??= toJson(withExamples(withGroups(document(), groups), Object.assign({}, ...examples.map(readExamples))));
+    text ??= toJson(described());
     return c.body(text, 200, { "content-type": "application/json" });
   });
   if (page === undefined) return;

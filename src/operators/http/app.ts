@@ -34,6 +34,7 @@ export function operatorApp({ guard: guarding, parts, log, examples = EXAMPLES, 
   mountDocs(app, {
     document: () => describe(app, guarding.token !== undefined),
     groups: OPERATOR_GROUPS,
+    advice: "operator",
     examples,
     page,
     tokenName: TOKEN_NAME,

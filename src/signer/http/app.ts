@@ -57,6 +57,6 @@ export function signerApp(options: SignerEdgeOptions): OpenAPIHono {
           "is set, 401 `unauthorized`.",
       },
     });
-  mountDocs(app, { document, groups: SIGNER_GROUPS, examples: EXAMPLES, page: options });
+  mountDocs(app, { document, groups: SIGNER_GROUPS, advice: "signer", examples: EXAMPLES, page: options });
   return app;
 }

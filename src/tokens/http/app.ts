@@ -60,7 +60,7 @@ export function tokenApp(options: TokenEdgeOptions): OpenAPIHono {
       },
     });
   const examples = [new URL("./examples.json", import.meta.url), UTXO_ROOT_EXAMPLES];
-  mountDocs(app, { document, groups: TOKEN_GROUPS, examples, page: options });
+  mountDocs(app, { document, groups: TOKEN_GROUPS, advice: "tokens", examples, page: options });
   return app;
 }
 

@@ -75,7 +75,14 @@ export function walletApp(options: WalletEdgeOptions): OpenAPIHono {
   walletPage(app, options);
   startPage(app, options.pages, "wallets", [PREFIX]);
   const examples = [new URL("./examples.json", import.meta.url)];
-  mountDocs(app, { prefix: PREFIX, document: () => documentOf(app), groups: WALLET_GROUPS, examples, page: options });
+  mountDocs(app, {
+    prefix: PREFIX,
+    document: () => documentOf(app),
+    groups: WALLET_GROUPS,
+    advice: "wallets",
+    examples,
+    page: options,
+  });
   return app;
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { DENO_TASK } from "#src/base/deno.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
+import { type AdvisedService, ERROR_ADVICE } from "#src/base/errorAdvice.ts";
 import { libraryComponents } from "#src/packages/components.ts";
 import { commandsOf, pathOf } from "#src/cli/commandTree.ts";
 import { KINDS } from "../../../docs/.vitepress/sidebar.ts";
@@ -136,21 +137,28 @@ function endpointsPage(): string {
 
 function errorsPage(): string {
   const codes = errorCodes();
-  const titles = {
+  const titles: Record<AdvisedService, string> = {
     edge: "All services",
     tokens: "Token service",
     wallets: "Wallet service",
     operator: "Operator service",
+    devnet: "Devnet",
+    signer: "Signing service",
   };
   const sections = Object.entries(titles).map(([service, title]) => {
-    const own = codes.filter((one) => one.service === service);
-    const statuses = [...new Set(own.map(({ status }) => status))].sort();
-    const lines = statuses.map((status) =>
-      `- ${status}: ${own.filter((one) => one.status === status).map((one) => code(one.code)).join(", ")}`
+    const advice: Readonly<Record<string, string>> = ERROR_ADVICE[service as AdvisedService];
+    const own = Map.groupBy(codes.filter((one) => one.service === service), (one) => one.code);
+    const rows = [...own].map(([name, all]) =>
+      `| ${code(name)} | ${all.map(({ status }) => status).join(", ")} | ${plain(advice[name]!)} |`
     );
-    return `## ${title}\n\n${lines.join("\n")}`;
+    return `## ${title}\n\n| code | status | what to do |\n| --- | --- | --- |\n${rows.join("\n")}`;
   });
-  return page("Error codes", MADE, "Codes with their HTTP status. Codes are stable; messages are not.", ...sections);
+  return page(
+    "Error codes",
+    MADE,
+    "Codes with their HTTP status, and what a caller does about each. Codes are stable; messages are not. OpenAPI documents have the same sentences as `x-advice` of the error's `code`.",
+    ...sections,
+  );
 }
 
 function metricsPage(): string {

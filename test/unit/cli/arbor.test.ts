@@ -139,7 +139,11 @@ describe("errors", () => {
     ],
     [["events"], 1, "One of --follow and --limit is required: the stream has no end. (bad_options)\n"],
     [["devnet", "rollback"], 1, "Exactly one of a number of blocks and --to-slot is required. (bad_options)\n"],
-    [["devnet", "fund", "addr_test1", "1e3"], 1, "1e3 is not an amount of ada. (bad_amount)\n"],
+    [
+      ["devnet", "fund", "addr_test1", "1e3"],
+      1,
+      "1e3 is not an amount of ada. Give the amount in ada with at most 6 decimals. (bad_amount)\n",
+    ],
     [["token", "prove", "x", "zz", "--hex"], 1, "zz is not hexadecimal. (bad_hex)\n"],
     [
       ["token", "boot", "none.key"],

@@ -14,6 +14,7 @@ import { HELP, readOptions } from "#src/app/options.ts";
 import { metrics } from "#src/base/metrics.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { commandsOf, pathOf } from "#src/cli/commandTree.ts";
+import { type AdvisedService, ERROR_ADVICE } from "#src/base/errorAdvice.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import { refusal as operator } from "#src/operators/http/status.ts";
 import { refusal as tokens } from "#src/tokens/http/status.ts";
@@ -49,12 +50,12 @@ it("the help of every command of the command line", async () => {
   await expectFrozen("cli.txt", help.join("\n"));
 });
 
-/** The text of all sources. */
-function* sources(folder: string): Generator<string> {
+/** All sources with their text. */
+function* sources(folder: string): Generator<{ readonly file: string; readonly text: string }> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const file = path.join(folder, entry.name);
     if (entry.isDirectory()) yield* sources(file);
-    else if (file.endsWith(".ts")) yield readFileSync(file, "utf8");
+    else if (file.endsWith(".ts")) yield { file, text: readFileSync(file, "utf8") };
   }
 }
 
@@ -62,11 +63,20 @@ it("error codes and their HTTP status", async () => {
   const code = /"([a-z]+(?:_[a-z0-9]+)+|[a-z]+)"|\b([a-z]+(?:_[a-z0-9]+)*): \d{3}\b/g;
   const found = new Set<string>();
   const lines: string[] = [];
-  for (const text of ["src", "actors", "machines"].flatMap((folder) => [...sources(path.join(root, folder))])) {
+  for (
+    const { file, text } of ["src", "actors", "machines"].flatMap((folder) => [...sources(path.join(root, folder))])
+  ) {
     for (const [, quoted, named] of text.matchAll(code)) found.add((quoted ?? named)!);
     // thrown by the edge with their status
     for (const [, status, literal] of text.matchAll(/\b([45]\d\d),\s*"([a-z]+(?:_[a-z0-9]+)*)"/g)) {
       lines.push(`edge ${literal} ${status}`);
+    }
+    // statuses of the routes that several services, the devnet and signing services have
+    const service = /[/]src[/](devnet|signer|chain)[/]/.exec(file)?.[1];
+    for (const [, statuses = ""] of service ? text.matchAll(/\brefusalOf\(\{(.*?)\}\)/gs) : []) {
+      for (const [, named, status] of statuses.matchAll(/\b(\w+): (\d{3})\b/g)) {
+        lines.push(`${service === "chain" ? "edge" : service} ${named} ${status}`);
+      }
     }
   }
   // each word of the sources is tried as a code: one that a service has a status for is one
@@ -78,6 +88,24 @@ it("error codes and their HTTP status", async () => {
   }
   expect(lines.length).toBeGreaterThan(100);
   await expectFrozenLines("errors.txt", lines);
+  const advised = (service: string, code: string) => code in ERROR_ADVICE[service as AdvisedService];
+  const codes = [...new Set(lines)].map((line) => line.split(" ") as [service: string, code: string]);
+  expect(codes.filter(([service, code]) => !advised(service, code))).toEqual([]);
+  const without = Object.entries(ERROR_ADVICE).flatMap(([service, advice]) =>
+    Object.keys(advice).filter((code) => !codes.some(([, one]) => one === code)).map((code) => `${service} ${code}`)
+  );
+  expect(without, "advice on codes that no service gives").toEqual([]);
+});
+
+it("advice on error codes is one sentence that names something, another one for each code", () => {
+  const codesOf = new Map<string, Set<string>>();
+  for (const advice of Object.values(ERROR_ADVICE)) {
+    for (const [code, text] of Object.entries(advice)) codesOf.set(text, (codesOf.get(text) ?? new Set()).add(code));
+  }
+  expect([...codesOf].filter(([, codes]) => codes.size > 1)).toEqual([]);
+  // no sentence ends within it
+  const texts = [...codesOf.keys()];
+  expect(texts.filter((text) => !/^[A-Z](?:[^.]|\.(?! ))*\.$/.test(text) || text.length > 170)).toEqual([]);
 });
 
 it("metrics and their labels", async () => {

@@ -111,7 +111,7 @@ export function devnetApp(options: DevnetEdgeOptions): OpenAPIHono {
     });
   const page = options.explorer && { ...options.explorer, log };
   const examples = [new URL("./examples.json", import.meta.url), UTXO_ROOT_EXAMPLES];
-  mountDocs(app, { document, groups: DEVNET_GROUPS, examples, page });
+  mountDocs(app, { document, groups: DEVNET_GROUPS, advice: "devnet", examples, page });
   return app;
 }
 
