@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
+import { fileFault } from "#src/base/fileFault.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { byronBalances, byronOutputs, shelleyFunds, shelleyOutputs } from "#src/cardano/genesisOutputs.ts";
@@ -77,7 +78,7 @@ function textOf(file: string, refuse: Refuse): Uint8Array {
   try {
     return readFileSync(file);
   } catch (error) {
-    return refuse(`${file} cannot be read: ${reason(error)}`);
+    return refuse(`${file} cannot be read: ${fileFault(error)}`);
   }
 }
 

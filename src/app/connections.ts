@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { fileFault } from "#src/base/fileFault.ts";
 import { inTime } from "#src/base/clock.ts";
 import { errorCode } from "#src/base/errorCode.ts";
 import { reason } from "#src/base/log.ts";
@@ -145,7 +146,7 @@ async function clientTls({ tls, serverCa }: NatsFiles): Promise<BusTls | undefin
     try {
       return await readFile(file, "utf8");
     } catch (error) {
-      throw new StartError(`${file} cannot be read: ${reason(error)}.`);
+      throw new StartError(`${file} cannot be read: ${fileFault(error)}.`);
     }
   };
   if (tls === undefined && serverCa === undefined) return undefined;

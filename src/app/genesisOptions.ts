@@ -1,8 +1,8 @@
 /** The genesis of a devnet as options. Only given options are in the result; the devnet has the defaults. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { fileFault } from "#src/base/fileFault.ts";
 import { defined } from "#src/base/present.ts";
-import { reason } from "#src/base/log.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import type { Parameters } from "#src/cardano/parameters.ts";
 import { readConwayGenesis } from "#src/devnet/genesis/conwayGenesis.ts";
@@ -170,7 +170,7 @@ function readJson(option: OptionName, file: string, problem: (sentence: string) 
   try {
     return parseJson(readFileSync(file, "utf8"));
   } catch (error) {
-    problem(`--${option} ${file} cannot be read: ${reason(error)}`);
+    problem(`--${option} ${file} cannot be read: ${fileFault(error)}`);
     return undefined;
   }
 }

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { utf8 } from "#src/base/bytes.ts";
+import { fileFault } from "#src/base/fileFault.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
-import { reason } from "#src/base/log.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { canonical } from "#src/devnet/genesis/json.ts";
@@ -101,7 +101,7 @@ export function readByronGenesis(
   try {
     json = parseJson(readFileSync(file, "utf8"));
   } catch (error) {
-    problem(`${what} cannot be read: ${reason(error)}`);
+    problem(`${what} cannot be read: ${fileFault(error)}`);
     return undefined;
   }
   const read = byronGenesis.safeParse(json);

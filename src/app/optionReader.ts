@@ -44,12 +44,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Variables that are not named after their option. */
 const VARIABLES: Partial<Record<OptionName, string>> = { "database-url": "DATABASE_URL", "nats-url": "NATS_URL" };
 
+const variableOf = (name: OptionName) => VARIABLES[name] ?? "ARBOR_" + name.toUpperCase().replaceAll("-", "_");
+
 /** Reads options. What is wrong is collected in `problems`; what is read is then not usable. */
 export class OptionReader {
   readonly problems: string[] = [];
   /** The options as they were typed, where that was another name, by own name. */
   readonly typedAs: Readonly<Record<string, string>>;
-  readonly #values: Values;
+  #values: Values;
 
   /** `values`: what the command line gives. */
   constructor(values: Values, readonly env: Environment, aliases?: OptionAliases) {
@@ -58,17 +60,26 @@ export class OptionReader {
         values[alias] === undefined ? [] : [[own, alias] as const]
       ),
     );
-    this.#values = aliases ? aliases.translate(values, env, this.problem) : values;
+    this.#values = values;
+    if (aliases) this.#values = aliases.translate(values, env, this.problem);
   }
 
-  readonly problem = (sentence: string): void => void this.problems.push(sentence);
+  /** Collects a problem; an option in it that the environment gives is named with its variable. */
+  readonly problem = (sentence: string): void => {
+    const named = sentence.replace(/--([a-z][a-z-]*[a-z])(?! \()/g, (option, text) => {
+      const name = NAMES.find((one) => one === text);
+      const fromEnvironment = name !== undefined && this.#values[name] === undefined && this.env[variableOf(name)];
+      return fromEnvironment ? `${option} (${variableOf(name)})` : option;
+    });
+    this.problems.push(named);
+  };
 
   /** Whether an option is on the command line. */
   readonly isArgument = (name: OptionName): boolean => this.#values[name] !== undefined;
 
   /** The text of an option; undefined where it is not given, or empty. */
   readonly text = (name: OptionName): string | undefined => {
-    const given = this.#values[name] ?? this.env[VARIABLES[name] ?? "ARBOR_" + name.toUpperCase().replaceAll("-", "_")];
+    const given = this.#values[name] ?? this.env[variableOf(name)];
     return given === undefined || given === "" ? undefined : String(given);
   };
 
@@ -96,7 +107,10 @@ export class OptionReader {
   /** Items separated by commas; `problem` says what is wrong with one. */
   list(name: OptionName, problem: (item: string) => string | undefined): string[] {
     const items = (this.text(name) ?? "").split(",").map((item) => item.trim()).filter(Boolean);
-    this.problems.push(...items.flatMap((item) => problem(item) ?? []));
+    for (const item of items) {
+      const found = problem(item);
+      if (found !== undefined) this.problem(`--${name}: ${found}`);
+    }
     return items;
   }
 }

@@ -27,6 +27,7 @@ import {
   type OptionAliases,
   type OptionReader,
 } from "#src/app/optionReader.ts";
+import { notUrl, SCHEME, socketProblem, urlProblem } from "#src/app/optionForms.ts";
 import { type OutsideOptions, readOutside } from "#src/app/outsideOptions.ts";
 import {
   type BlockfrostOptions,
@@ -43,6 +44,9 @@ import type { TlsFiles } from "#src/embedded/postgres/tlsFiles.ts";
 export { DEVNET_PARTS, type DevnetPart, HELP } from "#src/app/optionNames.ts";
 export type { BadOption } from "#src/app/optionReader.ts";
 
+/** The URL of a NATS server. Programs also take one without the scheme. */
+const NATS_URL = /^(?:nats|tls):\/\/[^\s/]+\/?$/;
+const NATS_FORM = { schemes: ["nats", "tls"], example: "nats://127.0.0.1:4222" };
 /** Default maximum number of commands queued for one actor. */
 const MAILBOX = 1_024;
 /** A hundred years. */
@@ -254,7 +258,7 @@ function readRoles({ text, problem }: OptionReader, devnet: boolean, signers: Si
   const roles = new Set((text("roles") ?? usual.join(",")).split(",").map((role) => role.trim()));
   if (roles.has("signer") && signers === undefined) problem("the role signer requires --signer-seed FILE");
   for (const role of roles) {
-    if (!isRole(role)) problem(`${role} is not a role; the roles are ${ROLES.join(", ")}`);
+    if (!isRole(role)) problem(`--roles: ${role} is not a role; the roles are ${ROLES.join(", ")}`);
   }
   return new Set([...roles].filter(isRole));
 }
@@ -273,7 +277,15 @@ function readStorage({ text, flag, isArgument, problem }: OptionReader) {
     if (inMemory && isArgument(name)) problem(`--in-memory and --${name} exclude each other`);
   }
   const read = databaseUrl ? readDatabaseUrl(databaseUrl) : undefined;
-  if (read?.ok === false) problem(`--database-url ${read.error.message}`);
+  if (read?.ok === false) {
+    problem(
+      `--database-url ${read.error.message}${
+        URL.canParse(databaseUrl ?? "") && /^postgres/.test(databaseUrl ?? "")
+          ? ""
+          : notUrl(databaseUrl ?? "", ["postgres"])
+      }`,
+    );
+  }
   const migrateOnly = flag("migrate-only");
   if (migrateOnly && (!databaseUrl || inMemory)) problem("--migrate-only requires --database-url");
   return {
@@ -340,6 +352,8 @@ function readDevnetServices(reader: OptionReader) {
 /** How the devnet makes blocks. */
 function readBlocks({ text, number, flag, problem }: OptionReader) {
   const socket = text("socket");
+  const fault = socket === undefined ? undefined : socketProblem(socket);
+  if (fault !== undefined) problem(fault);
   const blockMs = number("block-ms", 0, 3_600_000) ?? 1_000;
   return {
     ...(socket === undefined ? {} : { socket }),
@@ -351,6 +365,11 @@ function readBlocks({ text, number, flag, problem }: OptionReader) {
 
 function readNatsServer({ text, isArgument, problem, env }: OptionReader) {
   const natsUrl = text("nats-url");
+  for (const server of natsUrl?.split(",").map((url) => url.trim()) ?? []) {
+    // a host with or without a port is a server, too
+    const url = SCHEME.test(server) ? server : `nats://${server}`;
+    if (!NATS_URL.test(url) || !URL.canParse(url)) problem(urlProblem("nats-url", server, NATS_FORM));
+  }
   return {
     ...(natsUrl ? { natsUrl } : {}),
     ...(env.NATS_TOKEN ? { natsToken: env.NATS_TOKEN } : {}),
@@ -390,7 +409,7 @@ function withoutParts(list: readonly string[]): ReadonlySet<DevnetPart> {
 /** The mode of mining; `manual` where the milliseconds between blocks are 0. */
 function readMining(mode: string | undefined, blockMs: number, problem: (sentence: string) => void): MiningMode {
   const mining = MINING_MODES.find((one) => one === mode);
-  if (mode !== undefined && !mining) problem(`mining is ${mode}, not one of ${MINING_MODES.join(", ")}`);
+  if (mode !== undefined && !mining) problem(`--mining is ${mode}, not one of ${MINING_MODES.join(", ")}`);
   return miningOf({ mining, blockMs }).mode;
 }
 

@@ -1,5 +1,6 @@
 /** Requests to servers outside of the network, as options: metadata of pools and tokens, and the time. */
 import type { NtpServer } from "#src/base/ntpClock.ts";
+import { notUrl, urlProblem } from "#src/app/optionForms.ts";
 import { parseSource, type PoolSource } from "#src/wallets/pools/source.ts";
 
 /** Names of the options, without `--`. */
@@ -14,6 +15,8 @@ type OptionName = (typeof OUTSIDE_NAMES)[number];
 
 /** The gateway of cardano-wallet. */
 const IPFS_GATEWAY = "https://ipfs.blockfrost.dev";
+
+const EXAMPLES = { "token-metadata-server": "https://tokens.cardano.org", "ipfs-gateway-url": IPFS_GATEWAY };
 
 /** Their part of the help text. */
 export const OUTSIDE_HELP =
@@ -52,15 +55,17 @@ interface OptionReaders {
 
 /** Reads these options. Calls `problem` for each invalid one; the result is then not usable. */
 export function readOutside({ text, devnet, problem }: OptionReaders): OutsideOptions {
-  const source = parseSource(text("pool-metadata-fetching") ?? (devnet ? "direct" : "none"));
+  const stated = text("pool-metadata-fetching") ?? (devnet ? "direct" : "none");
+  const source = parseSource(stated);
   if (source === undefined) {
-    problem("--pool-metadata-fetching must be none, direct or the URL of a SMASH server, without a path");
+    const expected = "--pool-metadata-fetching must be none, direct or the URL of a SMASH server, without a path";
+    problem(expected + notUrl(stated, ["https", "http"]));
   }
   const tokenMetadata = text("token-metadata-server");
   const ipfs = text("ipfs-gateway-url") ?? IPFS_GATEWAY;
   for (const [name, url] of [["token-metadata-server", tokenMetadata], ["ipfs-gateway-url", ipfs]] as const) {
     const isValid = url === undefined || (URL.canParse(url) && /^https?:/.test(url));
-    if (!isValid) problem(`--${name} must be an http or https URL`);
+    if (!isValid) problem(urlProblem(name, url, { schemes: ["https", "http"], example: EXAMPLES[name] }));
   }
   const allowPrivate = text("outside-private") ?? String(devnet);
   if (!["true", "false"].includes(allowPrivate)) problem("--outside-private must be true or false");

@@ -1,10 +1,11 @@
 /** The network as options: the deployment's own devnet, a node, an Ogmios server, a Blockfrost service, or a Yaci Store. */
 import { readFileSync } from "node:fs";
-import { reason } from "#src/base/log.ts";
+import { fileFault } from "#src/base/fileFault.ts";
 import type { Point } from "#src/cardano/block.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
 import { publicNetworkGenesis } from "#src/chain/provider/yaci/genesis.ts";
 import { isLoopback } from "#src/http/sites.ts";
+import { nodeSocketProblem, type UrlForm, urlOf, urlProblem } from "#src/app/optionForms.ts";
 
 export const PROVIDER_NAMES = [
   "provider",
@@ -78,6 +79,20 @@ const SERVICES: Readonly<Record<number, string>> = {
   2: "https://cardano-preview.blockfrost.io/api/v0",
 };
 
+const HTTP = ["http", "https"];
+/** Forms of the URLs. */
+const FORMS = {
+  "blockfrost-url": {
+    schemes: ["https", "http"],
+    example: "https://cardano-preview.blockfrost.io/api/v0",
+    note: "without secrets",
+  },
+  "yaci-url": { schemes: HTTP, example: "http://127.0.0.1:8080/api/v1", note: "without secrets" },
+  "yaci-admin-url": { schemes: HTTP, example: "http://127.0.0.1:10000", note: "without a path" },
+  "ogmios-url": { schemes: ["ws", "wss"], example: "ws://127.0.0.1:1337", note: "without secrets" },
+  "kupo-url": { schemes: HTTP, example: "http://127.0.0.1:1442", note: "without secrets" },
+} as const satisfies Partial<Record<OptionName, UrlForm>>;
+
 interface OptionReaders {
   readonly text: (name: OptionName) => string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -91,7 +106,7 @@ interface OptionReaders {
 export function readProvider(provider: string, readers: OptionReaders): ProviderOptions {
   const { text, devnet, problem } = readers;
   if (!PROVIDERS.includes(provider)) {
-    problem(`${provider} is not a provider; the providers are ${PROVIDERS.join(", ")}`);
+    problem(`--provider ${provider} is not a provider; the providers are ${PROVIDERS.join(", ")}`);
     return {};
   }
   for (const name of PROVIDER_NAMES) {
@@ -106,9 +121,11 @@ export function readProvider(provider: string, readers: OptionReaders): Provider
   if (provider === "yaci") return readYaci(readers);
   if (provider === "ogmios") return readOgmios(readers);
   const nodeSocket = text("node-socket");
-  if (nodeSocket !== undefined) return { nodeSocket };
-  problem("--provider node requires --node-socket PATH");
-  return {};
+  const fault = nodeSocket === undefined
+    ? "--provider node requires --node-socket PATH"
+    : nodeSocketProblem(nodeSocket);
+  if (fault !== undefined) problem(fault);
+  return nodeSocket === undefined ? {} : { nodeSocket };
 }
 
 function readBlockfrost(readers: OptionReaders): ProviderOptions {
@@ -122,9 +139,9 @@ function readBlockfrost(readers: OptionReaders): ProviderOptions {
     );
     return {};
   }
-  const parsed = urlOf(url);
+  const parsed = urlOf(url, FORMS["blockfrost-url"].schemes);
   if (!parsed) {
-    problem("--blockfrost-url must be a URL like https://cardano-preview.blockfrost.io/api/v0, without secrets");
+    problem(urlProblem("blockfrost-url", url, FORMS["blockfrost-url"]));
     return {};
   }
   if (projectId !== undefined && parsed.protocol === "http:" && !isLoopback(parsed.hostname)) {
@@ -148,9 +165,9 @@ function readYaci(readers: OptionReaders): ProviderOptions {
     problem("--provider yaci requires --yaci-url URL");
     return {};
   }
-  if (!urlOf(url)) problem("--yaci-url must be a URL like http://127.0.0.1:8080/api/v1, without secrets");
-  if (adminUrl !== undefined && urlOf(adminUrl)?.pathname !== "/") {
-    problem("--yaci-admin-url must be a URL like http://127.0.0.1:10000, without a path");
+  checkUrl("yaci-url", url, problem);
+  if (adminUrl !== undefined && urlOf(adminUrl, FORMS["yaci-admin-url"].schemes)?.pathname !== "/") {
+    problem(urlProblem("yaci-admin-url", adminUrl, FORMS["yaci-admin-url"]));
   }
   if (adminUrl === undefined && !publicNetworkGenesis(magic)) {
     problem(
@@ -171,10 +188,8 @@ function readOgmios({ text, problem }: OptionReaders): ProviderOptions {
     problem("--provider ogmios requires --ogmios-url URL");
     return {};
   }
-  if (!urlOf(url, /^wss?:$/)) problem("--ogmios-url must be a URL like ws://127.0.0.1:1337, without secrets");
-  if (kupoUrl !== undefined && !urlOf(kupoUrl)) {
-    problem("--kupo-url must be a URL like http://127.0.0.1:1442, without secrets");
-  }
+  checkUrl("ogmios-url", url, problem);
+  if (kupoUrl !== undefined) checkUrl("kupo-url", kupoUrl, problem);
   const [, slot, hash] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(from ?? "") ?? [];
   if (from !== undefined && hash === undefined) {
     problem("--ogmios-from must be a slot, a dot and a block hash of 64 hexadecimal digits");
@@ -196,10 +211,8 @@ function readFrom(name: "blockfrost-from" | "yaci-from", { text, problem }: Opti
   return from;
 }
 
-/** A URL of a service, without a secret in it; undefined for any other text. */
-function urlOf(text: string, scheme = /^https?:$/): URL | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url && scheme.test(url.protocol) && !url.username && !url.password && !url.search ? url : undefined;
+function checkUrl(name: keyof typeof FORMS, url: string, problem: OptionReaders["problem"]): void {
+  if (!urlOf(url, FORMS[name].schemes)) problem(urlProblem(name, url, FORMS[name]));
 }
 
 /**
@@ -216,7 +229,7 @@ function readProjectId(
     try {
       read = readFileSync(file, "utf8");
     } catch (error) {
-      problem(`--blockfrost-project-file cannot be read: ${reason(error)}`);
+      problem(`--blockfrost-project-file cannot be read: ${fileFault(error)}`);
     }
   }
   const projectId = read?.trim();

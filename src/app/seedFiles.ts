@@ -1,7 +1,7 @@
 /** Files with mnemonics: words separated by white space. No message has a word of them. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { errorCode } from "#src/base/errorCode.ts";
+import { fileFault } from "#src/base/fileFault.ts";
 import { mnemonicEntropy, newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { StartError } from "#src/app/context.ts";
 import type { Signers } from "#src/app/signerOptions.ts";
@@ -27,7 +27,7 @@ function newSeed(file: string): readonly string[] {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, words.join(" ") + "\n", { mode: 0o600 });
   } catch (error) {
-    throw new StartError(`The seed file ${file} cannot be written: ${errorCode(error)}.`);
+    throw new StartError(`The seed file ${file} cannot be written: ${fileFault(error)}.`);
   }
   return words;
 }
@@ -39,7 +39,9 @@ function readSeed(file: string): readonly string[] {
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw new StartError(
-      `The seed file ${file} cannot be read: ${errorCode(error)}. With -g it gets a new mnemonic.`,
+      `The seed file ${file} cannot be read: ${
+        fileFault(error)
+      }. With --signer-generate missing (-g of \`arbor signers\`) it gets a new mnemonic.`,
     );
   }
   const words = text.normalize("NFKD").trim().split(/\s+/).filter(Boolean);

@@ -1,4 +1,5 @@
 /** The signing services of a process, as options. */
+import { urlProblem } from "#src/app/optionForms.ts";
 import { isLoopback } from "#src/http/sites.ts";
 import { TOKEN_LENGTH } from "#src/operators/http/guard.ts";
 
@@ -79,7 +80,7 @@ export function readSigners({ text, host: usual, problem }: OptionReaders): Sign
   }
   const topupUrl = text("topup-url");
   if (topupUrl !== undefined && !(URL.canParse(topupUrl) && /^https?:$/.test(new URL(topupUrl).protocol))) {
-    problem("--topup-url must be a URL like http://127.0.0.1:10000");
+    problem(urlProblem("topup-url", topupUrl, { schemes: ["http", "https"], example: "http://127.0.0.1:10000" }));
   }
   return {
     instances: seeds.map((seed, i) => ({ seed, port: ports[i] ?? 0 })),

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import process, { stdin } from "node:process";
 import { buffer } from "node:stream/consumers";
+import { fileFault } from "#src/base/fileFault.ts";
 import { fromUtf8 } from "#src/base/bytes.ts";
-import { reason } from "#src/base/log.ts";
 import { CliError } from "#src/cli/error.ts";
 
 /** Bytes of a file; `-` is the standard input. @throws {CliError} `file_not_read`. */
@@ -12,7 +12,7 @@ export async function readInput(file: string): Promise<Uint8Array> {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new CliError(`${file} cannot be read: ${reason(error)}`, "file_not_read");
+    throw new CliError(`${file} cannot be read: ${fileFault(error)}`, "file_not_read");
   }
 }
 

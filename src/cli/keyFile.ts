@@ -1,6 +1,7 @@
 /** A payment key in a file: its bech32 text (CIP-5), readable by its owner only. */
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { errorCode } from "#src/base/errorCode.ts";
+import { fileFault } from "#src/base/fileFault.ts";
 import { reason } from "#src/base/log.ts";
 import { enterpriseAddress, type NetworkId } from "#src/cardano/address.ts";
 import { keyHash, newSeed, publicKey, type SigningKey } from "#src/cardano/keys/signingKey.ts";
@@ -29,7 +30,7 @@ export async function loadKey(file: string): Promise<SigningKey> {
     text = await readFile(file, "utf8");
   } catch (error) {
     const missing = `${file} does not exist. \`arbor key new ${file}\` writes a new key there.`;
-    const text = errorCode(error) === "ENOENT" ? missing : `${file} cannot be read: ${reason(error)}`;
+    const text = errorCode(error) === "ENOENT" ? missing : `${file} cannot be read: ${fileFault(error)}`;
     throw new CliError(text, "file_not_read");
   }
   const read = readKey(text);

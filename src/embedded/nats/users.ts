@@ -1,7 +1,7 @@
 /** The users of a NATS endpoint: a JSON file of the operator, which this process only reads. */
 import { readFile, stat } from "node:fs/promises";
 import { z } from "zod";
-import { reason } from "#src/base/log.ts";
+import { fileFault } from "#src/base/fileFault.ts";
 import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
 import type { Rights } from "#src/embedded/nats/rights.ts";
 import { isSubscription } from "#src/embedded/nats/subjects.ts";
@@ -112,7 +112,7 @@ export async function readUsers(file: string): Promise<readonly NatsUser[]> {
     if ((await stat(file)).size > MAX_BYTES) throw problem(`it has more than ${MAX_BYTES} bytes`);
     text = await readFile(file, "utf8");
   } catch (error) {
-    throw error instanceof EmbeddedError ? error : problem(reason(error));
+    throw error instanceof EmbeddedError ? error : problem(fileFault(error));
   }
   const read = parseUsers(text);
   if ("problem" in read) throw problem(read.problem);

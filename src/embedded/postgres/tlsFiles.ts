@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { TlsOptions } from "node:tls";
-import { reason } from "#src/base/log.ts";
+import { fileFault } from "#src/base/fileFault.ts";
 import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
 
 /** Files in PEM. */
@@ -25,7 +25,7 @@ export async function readTls({ cert, key, ca }: TlsFiles): Promise<TlsOptions> 
       const text = await readFile(file, "utf8");
       return [text, use(text)];
     } catch (error) {
-      throw problem(file, reason(error));
+      throw problem(file, fileFault(error));
     }
   };
   const [certText, certificate] = await read(cert, (text) => new X509Certificate(text));

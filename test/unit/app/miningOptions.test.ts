@@ -21,5 +21,5 @@ test.each([
 
 test("the environment, and a mode that does not exist", () => {
   expect(read([], { ARBOR_MINING: "submit" })).toEqual(["submit", 1_000]);
-  expect(read(["--mining", "often"])).toBe("mining is often, not one of interval, submit, manual.");
+  expect(read(["--mining", "often"])).toBe("--mining is often, not one of interval, submit, manual.");
 });

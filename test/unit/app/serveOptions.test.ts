@@ -189,7 +189,10 @@ describe("the program cardano-wallet", () => {
         ["--pool-metadata-fetching", "some"],
         "--pool-metadata-fetching must be none, direct or the URL of a SMASH server",
       ],
-      [["--token-metadata-server", "ftp://a"], "--token-metadata-server must be an http or https URL"],
+      [
+        ["--token-metadata-server", "ftp://a"],
+        "--token-metadata-server must be a URL like https://tokens.cardano.org, not ftp://a: give https://a",
+      ],
       [["--log-level", "loud"], "--log-level is one of debug, info, notice"],
       [["--trace-network", "loud"], "--trace-network is one of debug, info, notice"],
       [["--trace-stars", "info"], "Unknown option '--trace-stars'"],

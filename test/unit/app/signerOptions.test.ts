@@ -145,9 +145,11 @@ describe("seed files", () => {
 
   it("that cannot be read, or hold no mnemonic, end the start with a sentence that has none of their words", () => {
     const missing = path.join(folder, "missing");
-    expect(problem(missing)).toMatch(/cannot be read: ENOENT\. With -g/);
+    expect(problem(missing)).toMatch(
+      /cannot be read: there is no such file \(ENOENT\)\. With --signer-generate missing/,
+    );
     expect(existsSync(missing)).toBe(false);
-    expect(problem(folder)).toContain("cannot be read: EISDIR");
+    expect(problem(folder)).toContain("cannot be read: it is a folder, not a file (EISDIR)");
     const file = path.join(folder, "bad");
     const words = newMnemonic(15);
     const bad: readonly (readonly [text: string, message: RegExp])[] = [
@@ -163,7 +165,7 @@ describe("seed files", () => {
     }
     if (process.getuid?.() !== 0) {
       chmodSync(file, 0o000);
-      expect(problem(file)).toContain("cannot be read: EACCES");
+      expect(problem(file)).toContain("cannot be read: this user has no right to it (EACCES)");
     }
     expect(() => read(path.join(file, "below"), "always")).toThrow(StartError);
   });
