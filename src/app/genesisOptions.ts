@@ -1,6 +1,7 @@
 /** The genesis of a devnet as options. Only given options are in the result; the devnet has the defaults. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { nodeFileOf, otherNodeFile, titleOf } from "#src/app/nodeFiles.ts";
 import { fileFault } from "#src/base/fileFault.ts";
 import { defined } from "#src/base/present.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
@@ -150,6 +151,14 @@ function withConway(
 ): ChosenParameters & Pick<GenesisOptions, "governance"> {
   if (file === undefined) return chosen;
   const json = readJson("conway-genesis", file, problem);
+  const found = json === undefined ? undefined : nodeFileOf(json);
+  if (json !== undefined && found !== "conway") {
+    const other = otherNodeFile(file, json, "conway");
+    problem(
+      `--conway-genesis ${other ?? `${file} has no member of a Conway genesis, such as constitution or committee`}`,
+    );
+    return chosen;
+  }
   const read = json === undefined ? undefined : readConwayGenesis(json);
   if (!read) return chosen;
   if (!read.ok) {
@@ -190,7 +199,10 @@ function readParameters(
   if (file !== undefined) {
     const json = readJson("parameters", file, problem);
     const read = json === undefined ? undefined : overrideParameters(base, json);
-    if (read && !read.ok) problem(`--parameters ${file}: ${read.error.message.replace(/\.$/, "")}`);
+    const found = json === undefined || read?.ok ? undefined : nodeFileOf(json);
+    if (found !== undefined) {
+      problem(`--parameters ${file} is ${titleOf(found)}, not protocol parameters named as in GET /parameters`);
+    } else if (read && !read.ok) problem(`--parameters ${file}: ${read.error.message.replace(/\.$/, "")}`);
     else if (json !== undefined && read && major !== undefined) {
       chosen = { ...read.value, protocolVersion: base.protocolVersion };
     } else if (json !== undefined && read) {

@@ -6,6 +6,7 @@ import { fileFault } from "#src/base/fileFault.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { hash256 } from "#src/cardano/hash.ts";
 import { MAINNET_MAGIC } from "#src/cardano/magic.ts";
+import { otherNodeFile } from "#src/app/nodeFiles.ts";
 import { canonical } from "#src/devnet/genesis/json.ts";
 
 /** Names of the options, without `--`. */
@@ -102,6 +103,11 @@ export function readByronGenesis(
     json = parseJson(readFileSync(file, "utf8"));
   } catch (error) {
     problem(`${what} cannot be read: ${fileFault(error)}`);
+    return undefined;
+  }
+  const other = otherNodeFile(file, json, "byron");
+  if (other !== undefined) {
+    problem(what === file ? other : `${what.slice(0, -file.length)}${other}`);
     return undefined;
   }
   const read = byronGenesis.safeParse(json);

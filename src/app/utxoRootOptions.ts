@@ -1,4 +1,6 @@
 /** The root of all unspent outputs of a network that is not the deployment's own devnet, as an option. */
+import { existsSync } from "node:fs";
+import { readConfiguration } from "#src/app/nodeFiles.ts";
 import type { ProviderOptions } from "#src/app/providerOptions.ts";
 
 export const UTXO_ROOT_NAMES = ["utxo-root"] as const;
@@ -29,5 +31,8 @@ export function readUtxoRoot(
   } else if (where.ogmios?.from) {
     problem("--utxo-root and --ogmios-from exclude each other: the root needs all blocks from the first one on");
   }
+  // the file may be at the machine of the follower alone, which reads it
+  const read = existsSync(utxoRoot) ? readConfiguration(utxoRoot) : undefined;
+  if (read?.ok === false) problem(`--utxo-root: ${read.error.message}`);
   return { utxoRoot };
 }
