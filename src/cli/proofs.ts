@@ -1,7 +1,7 @@
 /** Facts with their proofs in the terminal: read from a service, verified without it. */
 import { isHex, toHex } from "#src/base/bytes.ts";
 import { readJson } from "#src/base/json.ts";
-import { type TrustedState, verifyFact } from "#src/client/proofs.ts";
+import { type TrustedState, trustedState, trustFault, verifyFact } from "#src/client/proofs.ts";
 import { type FactSource, verifyFactSet } from "#src/client/factSet.ts";
 import { CliError } from "#src/cli/error.ts";
 import { readInput } from "#src/cli/input.ts";
@@ -38,7 +38,7 @@ export async function verify(
   if (!isHex(token, 32)) {
     throw new CliError(`${token} is not a token id; a token id has 64 hexadecimal digits.`, "bad_token");
   }
-  const trusted = trustedState(known, token);
+  const trusted = trustedBy(known, token);
   const answer = readJson(await readInput(file));
   if (answer === undefined) throw new CliError(`${file} is not JSON.`, "malformed");
   const checked = verifyFact(answer, { tokenId: token, key, trusted });
@@ -57,7 +57,7 @@ export function factsVerifier(
   tokenId: string,
   known: TrustOptions & { readonly hex?: boolean },
 ): (facts: FactSource, output: Pick<Output, "note">) => Promise<void> {
-  const trusted = trustedState(known, tokenId);
+  const trusted = trustedBy(known, tokenId);
   return async (facts, output) => {
     await initHash();
     const checked = await verifyFactSet(facts, { tokenId, trusted, encoding: known.hex ? "hex" : "text" });
@@ -67,7 +67,17 @@ export function factsVerifier(
   };
 }
 
-function trustedState({ root, policy, datum, output }: TrustOptions, token: string): TrustedState {
+/** The options by the members of what they state. */
+const OPTIONS = { root: "--root", policyId: "--policy", datum: "--datum", output: "--output" };
+
+/** @throws {CliError} `untrusted` where the options state nothing, too much, or something malformed */
+function trustedBy(options: TrustOptions, token: string): TrustedState {
+  const trusted = statedBy(options, token);
+  if (trustedState(trusted, token.toLowerCase())) return trusted;
+  throw new CliError(trustFault(trusted, token.toLowerCase(), OPTIONS), "untrusted");
+}
+
+function statedBy({ root, policy, datum, output }: TrustOptions, token: string): TrustedState {
   const given = [root, datum, output].filter((one) => one !== undefined);
   const [only] = given;
   if (only === undefined || given.length > 1) {

@@ -6,7 +6,7 @@
 import { fromHex, isHex, toHex } from "#src/base/bytes.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { bytesOf } from "#src/contract/text.ts";
-import { type TrustedState, trustedState } from "#src/client/proofs.ts";
+import { type TrustedState, trustedState, trustFault } from "#src/client/proofs.ts";
 import { LeafSet } from "#src/forestry/leafSet.ts";
 import { type Leaf, leafOf } from "#src/forestry/trie.ts";
 
@@ -69,7 +69,7 @@ export async function verifyFactSet(
 ): Promise<Result<VerifiedFactSet, FactSetRefusal>> {
   const known = trustedState(trusted, tokenId.toLowerCase());
   if (known?.root === undefined) {
-    return fail("untrusted", "The trusted data is malformed or not a state of this token.");
+    return fail("untrusted", trustFault(trusted, tokenId.toLowerCase()));
   }
   const bytesIn = encoding === "hex" ? hexBytes : bytesOf;
   const set = new LeafSet();

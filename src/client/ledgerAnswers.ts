@@ -8,7 +8,7 @@ import type { Failure, Result } from "#src/base/result.ts";
 import { addressText, type NetworkId, readAddressHex, scriptAddress } from "#src/cardano/address.ts";
 import { compareRefs, type Output, type OutRef, refKey } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
-import { type ChainPoint, pointOf, type TrustedRoot } from "#src/client/ledgerRoot.ts";
+import { BAD_ROOT, type ChainPoint, pointOf, type TrustedRoot } from "#src/client/ledgerRoot.ts";
 import { factsUnderRoot } from "#src/client/provenFacts.ts";
 import { plural } from "#src/client/sentences.ts";
 import {
@@ -336,7 +336,7 @@ function isAt(output: Output, policy: string, network: NetworkId): boolean {
 function rootOf(answer: unknown, { trusted }: LedgerQuestion): UtxoRoot {
   const { utxoRoot, point } = trusted;
   if ((utxoRoot !== null && !isHex(utxoRoot, 32)) || !isHex(point.hash, 32)) {
-    throw refused("untrusted", "The trusted root is malformed.");
+    throw refused("untrusted", BAD_ROOT);
   }
   const said = pointOf(answer);
   if (!said) throw malformed();

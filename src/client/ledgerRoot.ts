@@ -23,6 +23,10 @@ export interface TrustedRoot {
   readonly from?: readonly string[];
 }
 
+/** What is said of a trusted root of another form. */
+export const BAD_ROOT =
+  "trusted.utxoRoot and trusted.point.hash must have 64 hexadecimal digits each, as GET /utxo-root of an instance gives them.";
+
 /** Which instances say the root, and how many must. */
 export interface RootSources {
   /** URLs of instances that the caller trusts more than the one that answered, and that others run. */

@@ -25,6 +25,7 @@ import {
   type TrustedRoot,
 } from "#src/client/ledgerRoot.ts";
 import { decodeV2Request, decodeV2State, type V2Request, type V2State } from "#src/client/mpfsV2Datum.ts";
+import { BAD_ROOT } from "#src/client/ledgerRoot.ts";
 import { factsUnderRoot } from "#src/client/provenFacts.ts";
 import { plural } from "#src/client/sentences.ts";
 import {
@@ -421,7 +422,7 @@ function proofIn(cbor: Uint8Array): Proof {
 function rootOf(answer: unknown, { trusted: { utxoRoot, point } }: V2Question): Uint8Array {
   // of an empty set no answer says anything: it has no root, and its proof would be accepted for any address
   if (utxoRoot === null || !isHex(utxoRoot, 32) || !isHex(point.hash, 32)) {
-    throw refused("untrusted", "The trusted root is malformed.");
+    throw refused("untrusted", BAD_ROOT);
   }
   const said = pointOf(answer);
   if (!said) throw malformed();

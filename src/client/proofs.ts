@@ -121,7 +121,7 @@ function check(
   }
 
   const trusted = trustedState(question.trusted, token);
-  if (!trusted) return fail("untrusted", "The trusted data is malformed or not a state of this token.");
+  if (!trusted) return fail("untrusted", trustFault(question.trusted, token));
   const { trusted: known } = question;
   const compared: readonly (readonly [string, string | undefined, string | undefined])[] = [
     ["root", trusted.root, state.root],
@@ -175,6 +175,31 @@ function stateIn(answer: Partial<FactProof>, token: string): State | undefined {
   const said = address.ok && address.value.hex === output.address && output.datum &&
     toHex(output.datum) === stateOutput.datum;
   return said ? state : undefined;
+}
+
+/** Why `trustedState` gives nothing: the sentence begins with the member that is wrong, as `names` has it. */
+export function trustFault(trusted: TrustedState, token: string, names: Readonly<Record<string, string>> = {}): string {
+  const given: Readonly<Record<string, unknown>> = { ...trusted };
+  const wrong = (member: string, form: string) => {
+    const text = String(given[member] ?? "");
+    const said = text === "" ? "it is empty" : `not ${text.length > 70 ? `${text.slice(0, 70)}…` : text}`;
+    return `${names[member] ?? `trusted.${member}`} must be ${form}, ${said}.`;
+  };
+  const isCbor = (text: unknown) => typeof text === "string" && text !== "" && isHex(text);
+  if ("root" in given) return wrong("root", "the root of the facts, 64 hexadecimal digits");
+  if (typeof given.policyId !== "string" || !isHex(given.policyId, 28)) {
+    return wrong("policyId", "the policy id of the token, the contract's hash of 56 hexadecimal digits");
+  }
+  if ("output" in given) {
+    return isCbor(given.output)
+      ? wrong("output", `an output of the policy with the token ${token} and a state in its datum`)
+      : wrong("output", "the token's state output, as CBOR in hexadecimal");
+  }
+  if (!("datum" in given)) return wrong("datum", "there, or root or output in its place");
+  if (String(given.assetName).toLowerCase() !== token) return wrong("assetName", `the token id ${token}`);
+  return isCbor(given.datum)
+    ? wrong("datum", "the inline datum of a state of a token")
+    : wrong("datum", "the inline datum of the token's state output, as CBOR in hexadecimal");
 }
 
 function outputOf(cbor: Uint8Array): Output {

@@ -23,7 +23,7 @@ export function verifyCommand(program: Command): void {
         output.record(proven, Object.entries(proven));
         return;
       }
-      if (token !== undefined || options.policy === undefined) {
+      if (token !== undefined || !options.policy) {
         throw new CliError("--policy with a file of the logs and witnesses that you trust is required.", "untrusted");
       }
       const verified = await readOffline(file, options.policy);

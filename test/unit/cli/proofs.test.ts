@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { toHex } from "#src/base/bytes.ts";
-import { type TrustOptions, verify } from "#src/cli/proofs.ts";
+import { factsVerifier, type TrustOptions, verify } from "#src/cli/proofs.ts";
 import { TOKEN, TokenWithFacts } from "../../support/tokens/factAnswers.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));
@@ -55,5 +55,26 @@ describe("verify", () => {
     }
     await expect(verify(answer, TOKEN, "k", { datum })).rejects.toThrow("--policy");
     await expect(verify(answer, "ab", "k", { root })).rejects.toThrow("not a token id");
+  });
+
+  it.each<[TrustOptions, string]>([
+    [{ root: "" }, "--root must be the root of the facts, 64 hexadecimal digits, it is empty."],
+    [{ root: "0xab" }, "--root must be the root of the facts, 64 hexadecimal digits, not 0xab."],
+    [{ root: "zz".repeat(60) }, `64 hexadecimal digits, not ${"zz".repeat(35)}….`],
+    [
+      { policy: "", datum },
+      "--policy must be the policy id of the token, the contract's hash of 56 hexadecimal digits",
+    ],
+    [{ policy, datum: "" }, "--datum must be the inline datum of the token's state output, as CBOR in hexadecimal"],
+    [{ policy, datum: "00" }, "--datum must be the inline datum of a state of a token, not 00."],
+    [
+      { policy, output: "state.cbor" },
+      "--output must be the token's state output, as CBOR in hexadecimal, not state.cbor.",
+    ],
+    [{ policy: "ac".repeat(28), output }, `--output must be an output of the policy with the token ${TOKEN}`],
+  ])("names the malformed option: %j", async (known, message) => {
+    const refused = verify(file(token.answer("k")), TOKEN, "k", known);
+    await expect(refused).rejects.toMatchObject({ code: "untrusted", message: expect.stringContaining(message) });
+    expect(() => factsVerifier(TOKEN, known)).toThrow(message);
   });
 });

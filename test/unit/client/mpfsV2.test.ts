@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { fromHex, fromUtf8, toHex, utf8 } from "#src/base/bytes.ts";
 import { scriptAddress } from "#src/cardano/address.ts";
 import { constr, type Data, DataMap } from "#src/cardano/data.ts";
+import { BAD_ROOT } from "#src/client/ledgerRoot.ts";
 import {
   fetchSecondRoot,
   type V2FactQuestion,
@@ -361,7 +362,7 @@ describe("a list", () => {
     const ofNothing = { ...answer, snapshot: { ...answer.snapshot, utxo_root: null } };
     expect(reason(verifyV2Requests(ofNothing, { ...open(service), trusted }))).toEqual([
       "untrusted",
-      "The trusted root is malformed.",
+      BAD_ROOT,
     ]);
   });
 });

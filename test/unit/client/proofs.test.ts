@@ -98,7 +98,11 @@ describe("a true answer", () => {
       {},
     ];
     for (const trusted of wrong) {
-      expect(code(answer, { tokenId: TOKEN, key: "key 1", trusted } as FactQuestion)).toBe("untrusted");
+      const question = { tokenId: TOKEN, key: "key 1", trusted } as FactQuestion;
+      expect(code(answer, question)).toBe("untrusted");
+      expect(verifyFact(answer, question)).toMatchObject({
+        error: { message: expect.stringMatching(/^trusted\.\w+ must be /) },
+      });
     }
     const other = { ...datum, assetName, policyId: "ac".repeat(28) };
     expect(code(answer, { tokenId: TOKEN, key: "key 1", trusted: other })).toBe("state_differs");
