@@ -157,9 +157,10 @@ function RequestForm({ tokenId, draft }: { readonly tokenId: string; readonly dr
     <div id="request-change">
       <Panel title="Request a change">
         <p class="note intro">
-          Everybody may request a change; the owner decides. A deposit of a few ada is locked with the request; it
-          returns when the owner applies or refuses the request, less an offered fee if it is applied, or when you take
-          it back.
+          You can request a change of any token with a wallet of your own, also without owning the token. Your wallet
+          signs the request and locks a deposit of a few ada with it. The change is made when the token's owner signs a
+          transaction that applies the request. The deposit returns when the owner applies or refuses the request, less
+          an offered fee if it is applied, or when you take it back, which your wallet signs.
         </p>
         <Form verb="Request" run={run} disabled={used.some((text) => wrong(text) !== undefined)}>
           <SelectField label="Change" value={type} options={CHANGES} onChange={setType} />

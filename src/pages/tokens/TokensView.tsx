@@ -179,6 +179,16 @@ function About() {
           and then the deposit returns.
         </p>
       </section>
+      <section>
+        <h2>Who signs</h2>
+        <ul>
+          <li>Boot a token: you, and you own it.</li>
+          <li>Request a change of any token: you, who pay the deposit.</li>
+          <li>Take a request back: its requester.</li>
+          <li>Apply or refuse requests, end the token: its owner.</li>
+          <li>Transfer the token: its owner and the new one.</li>
+        </ul>
+      </section>
     </div>
   );
 }
