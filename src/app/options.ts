@@ -199,6 +199,7 @@ export function readOptions(
     problem,
   });
   if (!devnet) refuseDevnetOptions(reader);
+  const services = readDevnetServices(reader);
   const entity = number("mailbox", 1, 100_000) ?? MAILBOX;
   const options: Options = {
     ...readStorage(reader),
@@ -210,7 +211,7 @@ export function readOptions(
     tokenPort: reader.port("token-port", 3000),
     ...readWalletService(reader),
     ...(Object.keys(reader.typedAs).length === 0 ? {} : { typedAs: reader.typedAs }),
-    ...readDevnetServices(reader),
+    ...services,
     natsPort: reader.port("nats-port", 4222),
     ...readOperator(reader, host, roles),
     ...(signers ? { signers } : {}),
@@ -220,7 +221,7 @@ export function readOptions(
       proxies: number("proxies", 0, 16) ?? 0,
     },
     factSlots: flag("fact-slots"),
-    tokenLog: readTokenLog({ ...reader, rooted: devnet || text("utxo-root") !== undefined }),
+    tokenLog: readTokenLog({ ...reader, rootless: rootless(devnet, services.devnetWithout, text("utxo-root")) }),
     webhooksPrivate: flag("webhooks-private"),
     mailbox: { entity, all: entity * 16 },
     ...(text("health-port") === undefined ? {} : { healthPort: reader.port("health-port", 0) }),
@@ -242,6 +243,16 @@ export function readOptions(
   };
   const { problems } = reader;
   return problems.length > 0 ? fail("bad_option", problems.join("; ") + ".") : ok(options);
+}
+
+/** Why the deployment keeps no root of all unspent outputs, as the end of a sentence; undefined where it keeps one. */
+function rootless(devnet: boolean, without: Options["devnetWithout"], utxoRoot: string | undefined) {
+  if (devnet && without.has("utxo-root")) {
+    return "and --devnet-without utxo-root exclude each other: the entries have the root of the unspent outputs that the devnet then does not keep";
+  }
+  return devnet || utxoRoot !== undefined
+    ? undefined
+    : "requires --provider devnet or --utxo-root: without them there is no root of the unspent outputs";
 }
 
 /** The name of the process. It is a part of NATS subjects. */

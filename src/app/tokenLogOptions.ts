@@ -30,12 +30,12 @@ interface OptionReaders {
   readonly text: (name: OptionName) => string | undefined;
   readonly number: (name: OptionName, least: number, most: number) => number | undefined;
   readonly problem: (sentence: string) => void;
-  /** Whether there is a root of the unspent outputs. */
-  readonly rooted: boolean;
+  /** Why there is no root of the unspent outputs, and what gives one; undefined where there is one. */
+  readonly rootless: string | undefined;
 }
 
 /** Reads the options of the log of tokens. */
-export function readTokenLog({ text, number, problem, rooted }: OptionReaders): Partial<LogSettings> {
+export function readTokenLog({ text, number, problem, rootless }: OptionReaders): Partial<LogSettings> {
   const nameOf = (name: "log-origin" | "witness-name") => {
     const given = text(name);
     if (given !== undefined && !isLogName(given)) problem(`--${name} must have no spaces and no plus signs`);
@@ -58,10 +58,6 @@ export function readTokenLog({ text, number, problem, rooted }: OptionReaders): 
     witnessFor: listOf("witness-for", readLogKey),
     witnessName: nameOf("witness-name"),
   };
-  if (given.snapshots !== undefined && !rooted) {
-    problem(
-      "--log-snapshots requires --provider devnet or --utxo-root: without them there is no root of the unspent outputs",
-    );
-  }
+  if (given.snapshots !== undefined && rootless !== undefined) problem(`--log-snapshots ${rootless}`);
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -184,6 +184,9 @@ describe("the root of the unspent outputs", () => {
     expect(options([...NODE, ...root, ...snapshots]).tokenLog?.snapshots).toBe(100);
     expect(options(snapshots).tokenLog?.snapshots).toBe(100);
     expect(refused([...NODE, ...snapshots])).toMatch(/--log-snapshots requires --provider devnet or --utxo-root/);
+    expect(refused([...snapshots, "--devnet-without", "ogmios,utxo-root"])).toMatch(
+      /^--log-snapshots and --devnet-without utxo-root exclude each other: /,
+    );
   });
 
   it("is refused where the provider does not give every block from the first one on, and beside a devnet", () => {
