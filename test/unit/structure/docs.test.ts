@@ -95,6 +95,11 @@ describe.each(pages)("%s", (page) => {
     expect(lost).toEqual([]);
   });
 
+  it("has no link to localhost, which the generator of the site takes for a dead one", () => {
+    const prose = text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`\n]*`/g, "");
+    expect(prose.match(/https?:\/\/localhost\S*/g)).toBeNull();
+  });
+
   it("names options and environment variables that exist", () => {
     const named = [...code, shell].flatMap((one) =>
       [...one.matchAll(/(?<![\w-])--([a-z][\w-]+)/g)].map(([, name]) => name!)
