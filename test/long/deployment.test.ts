@@ -52,6 +52,26 @@ it.skipIf(!has("On Debian: apt-get install haproxy.", "haproxy"))("HAProxy takes
   rmSync(folder, { recursive: true });
 });
 
+it.skipIf(!has("nats-server 2.10 or later.", "nats-server"))(
+  "NATS takes any password of compose.yaml for a string",
+  () => {
+    const compose = readFileSync("compose.yaml", "utf8");
+    // a number, one with an exponent or a unit, more digits than a number has, and a Boolean
+    for (const password of ["12", "7e1f", "1e23", "5m", "9".repeat(48), "true"]) {
+      const passwords = Object.fromEntries(
+        [...compose.matchAll(/(\w+_PASSWORD): "(\S*)\$\{\w+:\?make \.env first\}(\S*)",$/gm)]
+          .map(([, name, before, after]) => [name!, `${before}${password}${after}`]),
+      );
+      expect(Object.keys(passwords)).toEqual(["SERVICE_PASSWORD", "READER_PASSWORD"]);
+      const { status, stderr } = spawnSync("nats-server", ["-t", "-c", "src/app/nats-server.conf"], {
+        env: { ...env, ...passwords },
+        encoding: "utf8",
+      });
+      expect(status, `${password}: ${stderr}`).toBe(0);
+    }
+  },
+);
+
 describe.skipIf(!has("go install helm.sh/helm/v3/cmd/helm@v3.16.4", "helm"))("Helm", () => {
   const nats = ["--set", "nats.url=nats://nats:4222"];
   // a Helm that was built from its source says that the cluster is of an old release
