@@ -59,7 +59,7 @@ ENV ARBOR_FOLDER=/data \
     NO_COLOR=1
 # tokens, wallets, devnet and faucet, its Blockfrost API, node socket, Ogmios, Kupo, UTxO RPC; operators; health and metrics
 EXPOSE 3000 8090 10000 8080 3333 1337 1442 50051 8091 8095
-HEALTHCHECK --interval=5s --timeout=5s --start-period=60s \
+HEALTHCHECK --interval=5s --timeout=5s --start-period=120s \
   CMD ["deno", "run", "--cached-only", "--no-lock", "--allow-net", "--allow-env", "src/app/healthcheck.ts"]
 STOPSIGNAL SIGTERM
 # tini, of the base, passes signals on and ends what is left of PostgreSQL's processes
