@@ -4,7 +4,7 @@ import { MAINNET_MAGIC, networkIdOf } from "#src/cardano/magic.ts";
 import { type AppContext, type Listening, type StartContext, StartError, type TestHooks } from "#src/app/context.ts";
 import { connect } from "#src/app/connections.ts";
 import { continuation } from "#src/app/greeting.ts";
-import { startHealthPort } from "#src/app/health.ts";
+import { startHealthPort } from "#src/app/healthPort.ts";
 import {
   createTemporaryFolder,
   removeAbandonedFolders,

@@ -1,17 +1,12 @@
-/** Checks of what a process depends on, and the port at which a process without a service answers health checks. */
+/** Checks of what a process depends on. */
 import { readCursor } from "#src/chain/index/cursor.ts";
 import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
-import { type Check, healthRoutes } from "#src/http/health.ts";
-import { indexLookups } from "#src/operators/http/lookups.ts";
-import { metricsRoutes } from "#src/operators/http/metrics.ts";
-import { watchedApp } from "#src/http/service.ts";
+import type { Check } from "#src/http/health.ts";
 import type { Lease } from "#src/runtime/placement/namedLease.ts";
 import type { Failure } from "#src/base/result.ts";
 import type { Worker } from "#src/runtime/worker.ts";
 import type { Store } from "#src/store/store.ts";
-import { type AppContext, listen, urlOf } from "#src/app/context.ts";
-import { healthPort } from "#src/app/ports.ts";
 
 /** Most blocks that a ready follower is behind the network's tip. */
 const MOST_BEHIND = 10;
@@ -48,15 +43,4 @@ export async function followerCheck(
 /** Of several processes with the role, one runs the devnet. */
 export async function devnetCheck(devnet: Devnet): Promise<Check> {
   return devnet.runs() ? ready() : notReady("the devnet does not run in this process");
-}
-
-/** Listens on the health port, where the options name one. */
-export async function startHealthPort(context: AppContext): Promise<void> {
-  const { options, store, health, log } = context;
-  const use = healthPort(options);
-  if (use === undefined) return;
-  const app = watchedApp(log, [...options.hosts, options.host]);
-  healthRoutes({ health })(app);
-  metricsRoutes({ store, log, index: indexLookups(store) })(app);
-  context.listening.push({ name: "health", at: urlOf(await listen(context, app, use)) });
 }

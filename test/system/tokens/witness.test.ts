@@ -60,7 +60,7 @@ describe("a witness", () => {
       { url: `${witness}/witness` },
     ];
     first = await Arbor.start({
-      ...{ infra: infras[0], blockMs: 0, env: { ARBOR_SOCKET: path } },
+      ...{ infra: infras[0], blockMs: 0, env: { ARBOR_SOCKET: path, ARBOR_HEALTH_PORT: "0" } },
       tokenLog: { origin: ORIGIN, depth: DEPTH, witnesses },
     });
     reader = new TokenLogReader(first.tokens);
@@ -157,9 +157,12 @@ describe("a witness", () => {
     expect((await http(first.operator, "GET", "/log")).body).toMatchObject({
       log: { origin: ORIGIN, vkey: vkeyOf(logKey), size: 3, unlogged: 0, witnesses: [away, disordered, good] },
     });
-    const lines = (await (await fetch(`${first.operator}/metrics`)).text()).split("\n");
-    expect(lines).toContain("arbor_log_entries 3");
-    expect(lines).toContain("arbor_log_unlogged 0");
+    const linesOf = async (place: string) => (await (await fetch(`${place}/metrics`)).text()).split("\n");
+    for (const lines of [await linesOf(first.operator), await linesOf(first.health)]) {
+      expect(lines).toContain("arbor_log_entries 3");
+      expect(lines).toContain("arbor_log_unlogged 0");
+    }
+    const lines = await linesOf(first.operator);
     const counted = (name: string) => lines.find((line) => line.startsWith(`${name}{`) && !line.endsWith(" 0"));
     expect(counted("arbor_log_cosignatures_total")).toContain(`witness="${second.tokens}/witness"`);
     expect(lines.some((line) => line.includes(`{witness="${broken.url}",reason="status_500"}`))).toBe(true);
