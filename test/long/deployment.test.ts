@@ -37,6 +37,17 @@ describe.skipIf(!has("On Debian: apt-get install prometheus prometheus-alertmana
       expect(run("prometheus", "promtool", "test", "rules", "tests.yaml")).toContain("SUCCESS");
     });
 
+    it("takes each query of the dashboard", () => {
+      const file = path.join(mkdtempSync(path.join(tmpdir(), "arbor-queries-")), "rules.json");
+      const expressions = [...readFileSync("src/app/grafana/arbor.json", "utf8").matchAll(/"expr": (".*")/g)]
+        .map(([, text]) => JSON.parse(text!).replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*"));
+      expect(expressions.length).toBeGreaterThan(50);
+      const rules = expressions.map((expr, i) => ({ record: `query:${i}`, expr }));
+      writeFileSync(file, JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
+      expect(run("prometheus", "promtool", "check", "rules", file)).toContain(`${rules.length} rules found`);
+      rmSync(path.dirname(file), { recursive: true });
+    });
+
     it("has an Alertmanager that takes its own", () => {
       expect(run("prometheus", "amtool", "check-config", "alertmanager.yml")).toContain("SUCCESS");
     });
