@@ -22,7 +22,10 @@ import {
 const LANGUAGES = ["sh", "ts", "json", "yaml"];
 /** Words that no text for a reader has. */
 const PRIVATE_WORDS = /\b(?:told|asked|whoever|nobody|somebody|anew|gladly|aloud|by whom|for ever)\b/gi;
-/** Options of other programs: the benchmarks, vitest, Deno, curl, nats, npm, git, docker, kubectl, helm, sha256sum, create-arbor. */
+/**
+ * Options of other programs: the benchmarks, vitest, Deno, curl, nats, npm, git, docker, kubectl, helm, sha256sum,
+ * create-arbor, debootstrap, useradd, buildah.
+ */
 const OPTIONS_OF_OTHERS = [
   ...["help", "quiet", "part", "quick", "markdown", "project", "config", "no-fail-with-body"],
   ...["all", "stream", "last-for", "pull", "deliver", "ack", "defaults", "count"],
@@ -31,6 +34,7 @@ const OPTIONS_OF_OTHERS = [
   ...["global", "rm", "depth", "branch", "frozen", "prod", "lock"],
   ...["build", "build-arg", "read-only", "tmpfs", "profile", "no-deps", "format", "set", "from-env-file"],
   ...["v8-flags", "heap-growing-percent", "check", "template"],
+  ...["variant", "uid", "user-group", "env", "isolation"],
 ];
 /** Pages that every service has in addition to the operations of its document. */
 const PAGES_OF_SERVICES = ["/", "/docs", "/docs/guide", "/openapi.json", "/v2/docs", "/v2/openapi.json"];
