@@ -57,8 +57,8 @@ ENV ARBOR_FOLDER=/data \
     ARBOR_REVISION=${REVISION} \
     DENO_NO_UPDATE_CHECK=1 \
     NO_COLOR=1
-# tokens, wallets, devnet and faucet, its Blockfrost API, node socket, Ogmios, Kupo, UTxO RPC; operators; health and metrics
-EXPOSE 3000 8090 10000 8080 3333 1337 1442 50051 8091 8095
+# tokens, wallets, devnet and faucet, its Blockfrost API, node socket, Ogmios, Kupo, UTxO RPC; NATS; operators; health, metrics
+EXPOSE 3000 8090 10000 8080 3333 1337 1442 50051 4222 8091 8095
 HEALTHCHECK --interval=5s --timeout=5s --start-period=120s \
   CMD ["deno", "run", "--cached-only", "--no-lock", "--allow-net", "--allow-env", "src/app/healthcheck.ts"]
 STOPSIGNAL SIGTERM
