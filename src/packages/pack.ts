@@ -3,13 +3,13 @@
  * parts of the server and its dependencies. The same sources give the same bytes.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { VERSION } from "#src/base/version.ts";
-import { CREATE, type Packed, root } from "#src/packages/packFolder.ts";
+import { CREATE, here, type Packed, root } from "#src/packages/packFolder.ts";
 import { packClient, packDevnet, packForestry, packRuntime } from "#src/packages/packLibraries.ts";
 import { packArbor, packCreate, packPrograms } from "#src/packages/packPrograms.ts";
 import { billOfMaterials } from "#src/packages/sbom.ts";
@@ -44,11 +44,16 @@ export async function pack(dist: string, names: readonly string[] = Object.keys(
   }
 }
 
-/** Writes what a release has beside its tarballs: the libraries of the programs, and digests for `sha256sum --check`. */
+/**
+ * Writes what a release has beside its tarballs: a README, the libraries of the programs, and digests for
+ * `sha256sum --check`.
+ */
 export function writeRelease(dist: string, packed: readonly Packed[]): void {
   const bill = path.join(dist, `arbor-${VERSION}.cdx.json`);
   writeFileSync(bill, `${JSON.stringify(billOfMaterials(root), null, 2)}\n`);
-  const lines = [...packed.map(({ tarball }) => tarball), bill].map((file) => {
+  const readme = path.join(dist, "README.md");
+  copyFileSync(path.join(here, "release.md"), readme);
+  const lines = [...packed.map(({ tarball }) => tarball), bill, readme].map((file) => {
     const digest = createHash("sha256").update(readFileSync(file)).digest("hex");
     return `${digest}  ${path.basename(file)}\n`;
   });
