@@ -16,19 +16,26 @@ interface Renderer {
   renderToken(tokens: Token[], at: number, options: object): string;
 }
 
-/** Whether a link of a page leads out of this folder, to a source or to the README: the site does not have those. */
-const leadsOut = (page: string, link: string) =>
-  !/^([a-z]+:|#|\/)/.test(link) && path.relative(docs, path.resolve(docs, path.dirname(page), link)).startsWith("..");
+/** Where a link of a page leads, relative to this folder; undefined where that is in the site or on another server. */
+function outsideOf(page: string, link: string): string | undefined {
+  if (/^([a-z]+:|#|\/)/.test(link)) return undefined;
+  const place = path.relative(docs, path.resolve(docs, path.dirname(page), link));
+  return place.startsWith("..") ? place : undefined;
+}
 
-/** Renders a link that leads out of the site as its text. */
-function plainOutsideLinks({ renderer }: { readonly renderer: Renderer }): void {
+/** Renders a link to an example as one to its copy, and a link to another source or to the README as its text. */
+function outsideLinks({ renderer }: { readonly renderer: Renderer }): void {
   const usual: Rule = (tokens, at, options, _, self) => self.renderToken(tokens, at, options);
   const { link_open: open = usual, link_close: close = usual } = renderer.rules;
   /** Whether the open link is plain; links do not nest. */
   let plain = false;
   renderer.rules.link_open = (tokens, at, options, env, self) => {
-    plain = leadsOut(env.relativePath, tokens[at]?.attrGet("href") ?? "");
-    return plain ? "" : open(tokens, at, options, env, self);
+    const outside = outsideOf(env.relativePath, tokens[at]?.attrGet("href") ?? "");
+    const example = outside !== undefined && /^\.\.\/examples\/.*\.\w+$/.test(outside);
+    plain = outside !== undefined && !example;
+    if (plain) return "";
+    // with a target the site's router leaves the link to the browser
+    return example ? `<a href="${BASE}${outside.slice(3)}" target="_self">` : open(tokens, at, options, env, self);
   };
   renderer.rules.link_close = (tokens, at, options, env, self) => plain ? "" : close(tokens, at, options, env, self);
 }
@@ -72,7 +79,7 @@ export default {
   // a page loads what it shows
   router: { prefetchLinks: false },
   markdown: {
-    config: plainOutsideLinks,
+    config: outsideLinks,
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
   vite: { plugins: [modulesOfBundle] },

@@ -24,6 +24,8 @@ const TYPES: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
   ".md": "text/markdown; charset=utf-8",
 };
+/** Sources of examples, of which a page is not made: a browser shows them. */
+const SOURCES = "examples/";
 /** The policy of pages, and the colours of code, which are attributes of its words. */
 const HEADERS = {
   ...PAGE_HEADERS,
@@ -67,7 +69,7 @@ export function mountGuide<App extends Pick<Hono, "get">>(app: App, folder: URL)
 }
 
 function answer(c: Context, name: string, bytes: Uint8Array<ArrayBuffer>, status: 200 | 404) {
-  const type = TYPES[path.extname(name)] ?? "application/octet-stream";
+  const type = name.startsWith(SOURCES) ? TYPES[".txt"]! : TYPES[path.extname(name)] ?? "application/octet-stream";
   if (name.startsWith("assets/")) {
     const headers = { ...HEADERS, "content-type": type, "cache-control": "public, max-age=31536000, immutable" };
     return c.body(bytes, status, headers);

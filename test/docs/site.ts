@@ -41,6 +41,7 @@ const inputs = Object.fromEntries((JSON.parse(readFileSync(modules, "utf8")) as 
 const metafile = { outputs: { site: { inputs } } } as unknown as Metafile;
 writeFileSync(path.join(target, "THIRD-PARTY-LICENSES.txt"), licencesOf(work, [metafile]));
 rmSync(modules);
+cpSync(path.join(root, "examples"), path.join(target, "examples"), { recursive: true });
 // for programs that read documentation: llms.txt and the pages that it names
 cpSync(docs, target, {
   recursive: true,

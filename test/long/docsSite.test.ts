@@ -45,6 +45,17 @@ describe.skipIf(built.status === NOT_FETCHED)("the site of the documentation", (
     expect(named.filter((name) => !existsSync(path.join(folder, name)))).toEqual([]);
   });
 
+  it("has the examples that its pages link to", () => {
+    const pages = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".html"));
+    const linked = pages.flatMap((name) =>
+      [...readFileSync(path.join(folder, name), "utf8").matchAll(/href="\/docs\/guide\/(examples\/[^"]+)"/g)].map((
+        [, example],
+      ) => example!)
+    );
+    expect(linked).toEqual(expect.arrayContaining(["examples/notary.ts", "examples/orders/orders.ts"]));
+    expect(linked.filter((example) => !existsSync(path.join(folder, example)))).toEqual([]);
+  });
+
   it("has the licences of the libraries in its scripts", () => {
     const text = readFileSync(path.join(folder, "THIRD-PARTY-LICENSES.txt"), "utf8");
     for (const name of ["minisearch", "vitepress", "vue"]) {

@@ -17,6 +17,8 @@ const files = {
   "site/.hidden": "hidden",
   "site/assets/@words.a1b2.js": `export default ${JSON.stringify("words ".repeat(1_000))}`,
   "site/assets/picture.c3d4.svg": "<svg/>",
+  "site/examples/orders/orders.ts": "export {};",
+  "site/examples/page.html": "<script>",
 };
 for (const [name, text] of Object.entries(files)) {
   mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
@@ -27,7 +29,15 @@ const app = mountGuide(new Hono(), folder("site"));
 
 describe("the guide", () => {
   it("is served by its folder's names", async () => {
-    const answers = ["", "/", "/tokens.html", "/assets/@words.a1b2.js", "/assets/picture.c3d4.svg"].map(
+    const answers = [
+      "",
+      "/",
+      "/tokens.html",
+      "/assets/@words.a1b2.js",
+      "/assets/picture.c3d4.svg",
+      "/examples/orders/orders.ts",
+      "/examples/page.html",
+    ].map(
       async (name) => {
         const answer = await app.request(`/docs/guide${name}`);
         return [answer.status, answer.headers.get("content-type")?.split(";")[0] ?? answer.headers.get("location")];
@@ -39,6 +49,8 @@ describe("the guide", () => {
       [200, "text/html"],
       [200, "text/javascript"],
       [200, "image/svg+xml"],
+      [200, "text/plain"],
+      [200, "text/plain"],
     ]);
   });
 
