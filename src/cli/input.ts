@@ -16,6 +16,9 @@ export async function readInput(file: string): Promise<Uint8Array> {
   }
 }
 
+/** A file argument as messages name it. */
+export const inputName = (file: string): string => file === "-" ? "The standard input" : file;
+
 /** A text argument without the white space around it; `-` is the standard input. */
 export async function readText(argument: string): Promise<string> {
   return argument === "-" ? (fromUtf8(await readInput("-")) ?? "").trim() : argument;

@@ -13,7 +13,7 @@ import {
 import { type OfflineProof, offlineProof, type VerifiedOffline, verifyOffline } from "#src/client/offlineProof.ts";
 import type { TokenReads } from "#src/client/tokenReads.ts";
 import { CliError } from "#src/cli/error.ts";
-import { readInput } from "#src/cli/input.ts";
+import { inputName, readInput } from "#src/cli/input.ts";
 
 /** Attempts to read facts of one state. */
 const ATTEMPTS = 5;
@@ -77,9 +77,9 @@ async function factsOfOneState(
  */
 export async function readOffline(file: string, policy: string): Promise<VerifiedOffline | VerifiedKeyHistory> {
   const content = readJson(await readInput(file));
-  if (content === undefined) throw new CliError(`${file} is not JSON.`, "malformed");
+  if (content === undefined) throw new CliError(`${inputName(file)} is not JSON.`, "malformed");
   const text = fromUtf8(await readInput(policy));
-  if (text === undefined) throw new CliError(`${policy} is not a text.`, "bad_policy");
+  if (text === undefined) throw new CliError(`${inputName(policy)} is not a text.`, "bad_policy");
   const verified = isKeyHistoryFile(content) ? verifyKeyHistoryFile(content, text) : verifyOffline(content, text);
   if (!verified.ok) throw new CliError(verified.error.message, verified.error.code);
   return verified.value;

@@ -4,7 +4,7 @@ import { readJson } from "#src/base/json.ts";
 import { type TrustedState, trustedState, trustFault, verifyFact } from "#src/client/proofs.ts";
 import { type FactSource, verifyFactSet } from "#src/client/factSet.ts";
 import { CliError } from "#src/cli/error.ts";
-import { readInput } from "#src/cli/input.ts";
+import { inputName, readInput } from "#src/cli/input.ts";
 import type { Output } from "#src/cli/output.ts";
 import { initHash } from "#src/forestry/hash.ts";
 
@@ -40,7 +40,7 @@ export async function verify(
   }
   const trusted = trustedBy(known, token);
   const answer = readJson(await readInput(file));
-  if (answer === undefined) throw new CliError(`${file} is not JSON.`, "malformed");
+  if (answer === undefined) throw new CliError(`${inputName(file)} is not JSON.`, "malformed");
   const checked = verifyFact(answer, { tokenId: token, key, trusted });
   if (!checked.ok) throw new CliError(checked.error.message, checked.error.code);
   const { included, root, owner } = checked.value;
@@ -83,7 +83,10 @@ function statedBy({ root, policy, datum, output }: TrustOptions, token: string):
   if (only === undefined || given.length > 1) {
     throw new CliError("Exactly one of --root, --datum and --output is required; see --help.", "untrusted");
   }
-  if (root !== undefined) return { root };
+  if (root !== undefined) {
+    if (isHex(root, 32)) return { root };
+    throw new CliError(`${root} is not a root; --root takes 64 hexadecimal digits.`, "untrusted");
+  }
   if (policy === undefined) throw new CliError("--policy with the contract's hash is required.", "untrusted");
   return datum === undefined ? { policyId: policy, output: only } : { policyId: policy, assetName: token, datum };
 }

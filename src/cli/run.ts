@@ -4,6 +4,7 @@ import { type Command, CommanderError } from "commander";
 import { errorCode } from "#src/base/errorCode.ts";
 import { toJson } from "#src/base/json.ts";
 import { ApiError } from "#src/client/http.ts";
+import { messageWithReasons } from "#src/client/requestReasons.ts";
 import { commandsOf } from "#src/cli/commandTree.ts";
 import { CliError } from "#src/cli/error.ts";
 import { printable } from "#src/cli/output.ts";
@@ -44,7 +45,8 @@ export async function run(program: Command, argv: readonly string[], options: Ru
     if (error instanceof Error && error.name === "ExitPromptError") return;
     if (!(error instanceof CliError || error instanceof ApiError)) throw error;
     const { code } = error;
-    const message = `${error.message} ${options.hints?.[code] ?? ""}`.trimEnd();
+    const said = error instanceof ApiError ? messageWithReasons(error) : error.message;
+    const message = `${said} ${options.hints?.[code] ?? ""}`.trimEnd();
     write(program.opts().json === true ? toJson({ code, error: message }) : `${printable(message)} (${code})`);
   }
 }

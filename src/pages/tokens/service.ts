@@ -6,6 +6,7 @@ import type * as factApi from "#src/tokens/api/tokenFacts.ts";
 import type * as api from "#src/tokens/api/tokens.ts";
 import { fromHex, isHex, toHex, utf8 } from "#src/base/bytes.ts";
 import { answer, ApiError, call, refusal, unreachable } from "#src/client/http.ts";
+import { messageWithReasons } from "#src/client/requestReasons.ts";
 import { shortId } from "../kit/Id.tsx";
 import { explorerAt } from "../kit/sites.ts";
 
@@ -33,15 +34,10 @@ export function client(): Promise<Client> {
   return loading;
 }
 
-/** Reasons that an error says; the list of open requests has all. */
-const MOST_REASONS = 5;
-
 /** An error with the reason for each request that it names. */
 export function withReasons(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== "requests_fail") return error;
-  const { requests = [] } = (error.details ?? {}) as { requests?: { request: string; message: string }[] };
-  const reasons = requests.slice(0, MOST_REASONS).map(({ request, message }) => `${shortId(request, 4)}: ${message}.`);
-  return new ApiError(error.status, error.code, [error.message, ...reasons].join(" "));
+  return new ApiError(error.status, error.code, messageWithReasons(error, (request) => shortId(request, 4)));
 }
 
 export const get = <T>(path: string, signal?: AbortSignal): Promise<T> =>

@@ -154,7 +154,12 @@ describe("tokens", () => {
     });
     const deletion = await runCli([...wrong, "--force"], { env: env() });
     expect(deletion).toMatchObject({ code: 0, stderr: expect.stringContaining("warning: ") });
-    await cli("token", "retract", file("bob"), deletion.stdout.trim());
+    const dead = deletion.stdout.trim();
+    expect(await runCli(["token", "apply", file("alice"), token, dead], { env: env() })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(`^A request cannot be applied\\. ${dead}: .+\\. \\(requests_fail\\)\n$`),
+    });
+    await cli("token", "retract", file("bob"), dead);
     expect(await json("token", "history", token, "planet")).toMatchObject([{ value: "Earth", type: "insert" }]);
     expect(await json("token", "history", token, "--status", "open")).toEqual([]);
   });

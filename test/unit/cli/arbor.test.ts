@@ -126,6 +126,21 @@ describe("errors", () => {
       2,
       "too many arguments for 'show'. Expected 1 argument but got 2. (excess_arguments)\n",
     ],
+    [
+      ["token", "list", "--tokens", "127.0.0.1:3000"],
+      1,
+      "127.0.0.1:3000 is not the URL of a service: it has to begin with http:// or https://. (bad_url)\n",
+    ],
+    [
+      ["verify", "-", "00".repeat(32), "k", "--root", "00"],
+      1,
+      "00 is not a root; --root takes 64 hexadecimal digits. (untrusted)\n",
+    ],
+    [
+      ["verify", "-", "00".repeat(32), "k", "--root", "00".repeat(32)],
+      1,
+      "The standard input is not JSON. (malformed)\n",
+    ],
     [["token", "list", "--jsno"], 2, "unknown option '--jsno' (unknown_option)\n(Did you mean --json?)\n"],
     [
       ["token", "history", "x", "--status", "closed"],
