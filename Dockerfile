@@ -30,6 +30,7 @@ COPY src src
 COPY test/docs test/docs
 COPY test/support/docs test/support/docs
 COPY docs docs
+COPY examples examples
 RUN deno run -A --no-lock test/docs/site.ts && chmod -R a+rX,go-w dist
 
 FROM ${BASE}

@@ -11,7 +11,7 @@ import { bundle, BUNDLED } from "#src/threads/bundle.ts";
 
 const FOLDERS = ["src", "actors", "machines"];
 /** Files that are in the bundle, or that only a checkout needs. */
-const LEFT_OUT = /^src\/(cli|packages|app\/threads)\/|\.(tsx?|md)$|^src\/app\/(grafana\/|nats-server\.conf$)/;
+const LEFT_OUT = /^src\/(cli|packages|app\/threads)\/|\.(tsx?|md)$|^src\/app\/grafana\//;
 
 /** A part of the server. */
 interface ServerPart {
