@@ -11,6 +11,8 @@ export function messageWithReasons(
 ): string {
   if (code !== "requests_fail") return message;
   const { requests = [] } = (details ?? {}) as { requests?: readonly { request: string; message: string }[] };
-  const reasons = requests.slice(0, MOST_REASONS).map((one) => `${shown(one.request)}: ${one.message}.`);
+  const reasons = requests.slice(0, MOST_REASONS).map((one) =>
+    `${shown(one.request)}: ${one.message.replace(/\.$/, "")}.`
+  );
   return [message, ...reasons].join(" ");
 }
