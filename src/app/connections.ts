@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import net from "node:net";
 import path from "node:path";
 import { fileFault } from "#src/base/fileFault.ts";
 import { inTime } from "#src/base/clock.ts";
@@ -40,6 +41,22 @@ import { schemaMigrations } from "#src/app/schema.ts";
 
 /** Delay in ms after which a start prints that it still waits for a server. */
 const PATIENCE_MS = 2_000;
+/** Why there is no connection, by the operating system's code. */
+const ADDRESS_FAULTS: Readonly<Record<string, string>> = {
+  EAI_AGAIN: "the host name cannot be looked up (EAI_AGAIN)",
+  ECONNREFUSED: "no program listens there (ECONNREFUSED)",
+  ENOTFOUND: "the host name is not known (ENOTFOUND)",
+};
+/** What to do about errors of a connection to PostgreSQL, by their code. */
+const DATABASE_HINTS: Readonly<Record<string, string>> = {
+  "08P01": " (08P01, which poolers answer: see docs/deployment.md)",
+  "28000": "; correct the user, or the server's pg_hba.conf",
+  "28P01": "; correct the user and the password",
+  "3D000": "; create it as the owner, or correct the name after the port",
+  EAI_AGAIN: "; the host name cannot be looked up",
+  ECONNREFUSED: "; no program listens there: start the server, or correct the host and the port",
+  ENOTFOUND: "; the host name is not known",
+};
 /**
  * Time limit in ms for the first response of the database; shorter than the PostgreSQL client library's connect
  * timeout.
@@ -191,6 +208,29 @@ async function serveStreams(context: AppContext, endpoint: NatsEndpoint): Promis
   stops.push(() => service.stop());
 }
 
+/** Why a server at a URL is no NATS server that can be used, from one attempt to connect. */
+function natsFault(url: string): Promise<string> {
+  const { hostname, port } = new URL(/^\w+:\/\//.test(url) ? url : `nats://${url}`);
+  return new Promise((resolve) => {
+    const socket = net.connect(Number(port) || 4222, hostname.replace(/^\[|\]$/g, ""));
+    const settle = (why: string) => {
+      socket.destroy();
+      resolve(why);
+    };
+    socket.setTimeout(PATIENCE_MS, () => settle("what is there does not say that it is a NATS server"));
+    socket.once("error", (error) => settle(ADDRESS_FAULTS[errorCode(error)] ?? reason(error)));
+    socket.once(
+      "data",
+      (bytes) =>
+        settle(
+          /^INFO /.test(String(bytes))
+            ? "it is a NATS server that refuses this client"
+            : "what is there is no NATS server",
+        ),
+    );
+  });
+}
+
 async function openBus(
   { options, log, progress, stops, lose }: StartContext,
   { url, token, tls }: NatsServer,
@@ -198,14 +238,21 @@ async function openBus(
   const server = options.natsUrl === undefined
     ? "The embedded NATS endpoint"
     : `The NATS server at ${url.split(",").map((one) => addressIn(one.trim())).join(", ")} (--nats-url)`;
-  const patience = setTimeout(() => progress(`${server} does not answer; the start waits for it`), PATIENCE_MS);
+  const patience = setTimeout(async () => {
+    const why = await Promise.all(url.split(",").map((one) => natsFault(one.trim())));
+    if (!isOpen) progress(`${server} does not answer: ${[...new Set(why)].join("; ")}. The start waits for it`);
+  }, PATIENCE_MS);
+  let isOpen = false;
   const bus = await connectBus({ url, token, tls, user: options.natsUser, name: options.worker, log })
     .catch((error) => {
       if (errorCode(error) !== "AUTHORIZATION_VIOLATION") throw error;
       const given = options.natsUser === undefined ? "the token" : `the user ${options.natsUser}, or its password`;
       throw new StartError(`${server} refuses ${given}: compare NATS_USER and NATS_TOKEN with its configuration.`);
     })
-    .finally(() => clearTimeout(patience));
+    .finally(() => {
+      isOpen = true;
+      clearTimeout(patience);
+    });
   stops.push(() => bus.close());
   void bus.lost.then(lose);
   return bus;
@@ -249,8 +296,7 @@ export async function migrateDatabase(
     // The embedded server has its settings on purpose.
     if (databaseUrl !== undefined) { for (const warning of checked.value) progress(`Warning: ${warning}`); }
   } catch (error) {
-    const pooler = errorCode(error) === "08P01" ? " (08P01, which poolers answer: see docs/deployment.md)" : "";
-    throw error instanceof StartError ? error : problem(reason(error) + pooler);
+    throw error instanceof StartError ? error : problem(reason(error) + (DATABASE_HINTS[errorCode(error)] ?? ""));
   } finally {
     clearTimeout(patience);
   }

@@ -117,7 +117,7 @@ export async function listen(
     stops.push(() => listener.stop());
     return listener;
   } catch (error) {
-    throw explainListenError(error, use);
+    throw explainListenError(error, use, use.host ?? options.host);
   }
 }
 

@@ -94,6 +94,9 @@ export function urlProblem(name: string, given: string, { schemes, example, note
   return `--${name} must be a URL like ${example}${note ? `, ${note}` : ""}${notUrl(given, schemes)}${node}`;
 }
 
+/** No scheme, and those that are given in place of others. */
+const SIMILAR = ["", "http", "https", "ws", "wss", "tcp"];
+
 const isPath = (text: string) => PATH.test(text) || existsSync(text);
 
 /** The end of a sentence on what was given in place of a URL, with the URL that was probably meant. */
@@ -106,5 +109,7 @@ export function notUrl(given: string, schemes: readonly string[]): string {
     return `, not ${text}: a port is at most 65535`;
   }
   const nearest = `${schemes[0]}://${place}`;
-  return `, not ${text}` + (text !== nearest && urlOf(nearest, schemes) ? `: give ${nearest}` : "");
+  // a service with a scheme of its own, such as mysql, is another one
+  const isNear = SIMILAR.includes(SCHEME.exec(text)?.[1]?.toLowerCase() ?? "");
+  return `, not ${text}` + (isNear && text !== nearest && urlOf(nearest, schemes) ? `: give ${nearest}` : "");
 }

@@ -100,7 +100,7 @@ export class OptionReader {
 
   readonly flag = (name: OptionName): boolean => {
     const given = this.text(name) ?? "false";
-    if (!["true", "false"].includes(given)) this.problem(`--${name} must be true or false`);
+    if (!["true", "false"].includes(given)) this.problem(`--${name} must be true or false, not ${given}`);
     return given === "true";
   };
 
@@ -125,10 +125,32 @@ export function openReader(
   try {
     values = parse(args, aliases ?? { names: [], flags: [] });
   } catch (error) {
-    const [problem] = (error instanceof Error ? error.message : String(error)).split(".");
-    return fail("bad_option", `${problem}. --help lists the options.`);
+    const [problem = ""] = (error instanceof Error ? error.message : String(error)).split(".");
+    const [, unknown] = /^Unknown option '--([\w-]+)'/.exec(problem) ?? [];
+    const names = [...NAMES, ...aliases?.names ?? [], ...aliases?.flags ?? []];
+    const near = unknown === undefined ? undefined : nearest(unknown, names);
+    return fail("bad_option", `${problem}${near ? `; the nearest one is --${near}` : ""}. --help lists the options.`);
   }
   return ok(values.help ? "help" : new OptionReader(values, env, aliases));
+}
+
+/** The name that differs least from another text, where it differs by at most a third of it. */
+function nearest(text: string, names: readonly string[]): string | undefined {
+  const [best] = names.map((name) => ({ name, apart: distance(text, name) })).sort((a, b) => a.apart - b.apart);
+  return best !== undefined && best.apart <= text.length / 3 ? best.name : undefined;
+}
+
+/** How many characters have to be added, removed or replaced to get one text from the other (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, char] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      next.push(Math.min(row[j]! + (char === b[j] ? 0 : 1), row[j + 1]! + 1, next[j]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
 }
 
 /** What a command line gives. @throws TypeError on an unknown option. */

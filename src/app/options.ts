@@ -45,8 +45,8 @@ export { DEVNET_PARTS, type DevnetPart, HELP } from "#src/app/optionNames.ts";
 export type { BadOption } from "#src/app/optionReader.ts";
 
 /** The URL of a NATS server. Programs also take one without the scheme. */
-const NATS_URL = /^(?:nats|tls):\/\/[^\s/]+\/?$/;
-const NATS_FORM = { schemes: ["nats", "tls"], example: "nats://127.0.0.1:4222" };
+const BUS_URL = /^(?:nats|tls):\/\/[^\s/]+\/?$/;
+const BUS_FORM = { schemes: ["nats", "tls"], example: "nats://127.0.0.1:4222" };
 /** Default maximum number of commands queued for one actor. */
 const MAILBOX = 1_024;
 /** A hundred years. */
@@ -379,7 +379,7 @@ function readNatsServer({ text, isArgument, problem, env }: OptionReader) {
   for (const server of natsUrl?.split(",").map((url) => url.trim()) ?? []) {
     // a host with or without a port is a server, too
     const url = SCHEME.test(server) ? server : `nats://${server}`;
-    if (!NATS_URL.test(url) || !URL.canParse(url)) problem(urlProblem("nats-url", server, NATS_FORM));
+    if (!BUS_URL.test(url) || !URL.canParse(url)) problem(urlProblem("nats-url", server, BUS_FORM));
   }
   return {
     ...(natsUrl ? { natsUrl } : {}),

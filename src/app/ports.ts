@@ -126,6 +126,7 @@ export async function checkPorts(options: Options): Promise<void> {
   const checked = await Promise.all(
     portsOf(options).filter(({ port }) => port !== 0).map((use) =>
       checkPort(use, use.host).then(() => [], (error) => {
+        if (error instanceof EmbeddedError && error.code === "bad_address") throw error;
         // what else can be wrong with an address is said by the service that listens on it
         return error instanceof EmbeddedError && error.code === "port_taken" ? [use] : [];
       })

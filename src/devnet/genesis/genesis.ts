@@ -250,7 +250,12 @@ export function checkGenesis(options: Omit<GenesisOptions, "genesisTime">): Resu
   const funds = faucetFunds(options);
   if (funds < LEAST_FUNDS) {
     problems.push(
-      `the faucet would have ${funds} lovelace after reserves, treasury, pledges, deposits and accounts; it needs at least ${LEAST_FUNDS}`,
+      `the faucet would have ${
+        funds / ADA
+      } ada after reserves, treasury, pledges, deposits and accounts; it needs at least ` +
+        `${
+          LEAST_FUNDS / ADA
+        }: raise --supply-ada, or lower --reserves-ada, --treasury-ada, --pledge-ada or --accounts-ada`,
     );
   }
   if (url.length > 128 - 71) problems.push("the URL of the pool metadata must have at most 57 characters");

@@ -2,6 +2,8 @@
 type EmbeddedErrorCode =
   /** Another program listens on the port. */
   | "port_taken"
+  /** This machine does not have the address, or the user no right to the port. */
+  | "bad_address"
   /** Another Arbor process uses this folder. */
   | "in_use"
   /** No PostgreSQL binaries for this platform, or they do not run here. */

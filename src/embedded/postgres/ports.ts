@@ -22,11 +22,30 @@ export function portTaken(use: PortUse): EmbeddedError {
   );
 }
 
-/** Turns an error of `listen` into that of `portTaken` if the port is taken; other errors are returned unchanged. */
-export function explainListenError(error: unknown, use: PortUse): unknown {
-  const taken = errorCode(error) === "EADDRINUSE" || (error instanceof Error && error.name === "AddrInUse");
-  return taken ? portTaken(use) : error;
+/** Why a server cannot listen at an address, by the operating system's code. */
+const ADDRESS_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: "this user has no right to the port; ports below 1024 need one",
+  EADDRNOTAVAIL: "this machine has no such address",
+  // the same in Deno
+  EINVAL: "this machine has no such address",
+  EAI_AGAIN: "the name cannot be looked up",
+  ENOTFOUND: "the name is not known",
+};
+
+/** Turns an error of `listen` into a sentence with the option that changes the port or the host; other errors are returned unchanged. */
+export function explainListenError(error: unknown, use: PortUse, host?: string): unknown {
+  const code = errorCode(error);
+  if (code === "EADDRINUSE" || (error instanceof Error && error.name === "AddrInUse")) return portTaken(use);
+  const fault = Object.hasOwn(ADDRESS_FAULTS, code) ? ADDRESS_FAULTS[code] : undefined;
+  if (host === undefined || fault === undefined) return error;
+  const own = use.option.replace(/-port$/, "-host");
+  const option = code === "EACCES" ? use.option : HOSTS.includes(own) ? `${own} or --host` : "--host";
+  const message = `${use.service} cannot listen at ${host}:${use.port}: ${fault} (${code}). Change it with ${option}.`;
+  return new EmbeddedError("bad_address", message.replace(/^t/, "T"), { host, port: use.port, option });
 }
+
+/** Options of services whose host is their own. */
+const HOSTS = ["--wallet-host", "--operator-host", "--signer-host"];
 
 /** The port that a server listens on. */
 export function listeningPort(server: Server): number {
@@ -55,6 +74,6 @@ export async function checkPort(use: PortUse, host = "127.0.0.1"): Promise<void>
   try {
     await tryPort(use.port, host);
   } catch (error) {
-    throw explainListenError(error, use);
+    throw explainListenError(error, use, host);
   }
 }

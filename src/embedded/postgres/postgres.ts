@@ -8,7 +8,8 @@
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
-import { type Log, reason } from "#src/base/log.ts";
+import { fileFault } from "#src/base/fileFault.ts";
+import type { Log } from "#src/base/log.ts";
 import { serverAccount } from "#src/embedded/postgres/account.ts";
 import { findBinaries } from "#src/embedded/postgres/binaries.ts";
 import { createCluster, DATABASE_USER, readPassword } from "#src/embedded/postgres/cluster.ts";
@@ -57,7 +58,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   try {
     mkdirSync(options.folder, { recursive: true, mode: 0o755 });
   } catch (error) {
-    throw new EmbeddedError("not_reachable", `${resolve(options.folder)} cannot be created: ${reason(error)}`);
+    throw new EmbeddedError("not_reachable", `${resolve(options.folder)} cannot be created: ${fileFault(error)}.`);
   }
   const folder = realpathSync(options.folder);
   const lock = await lockFolder(folder);

@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { TlsOptions } from "node:tls";
 import { fileFault } from "#src/base/fileFault.ts";
+import { reason } from "#src/base/log.ts";
 import { EmbeddedError } from "#src/embedded/postgres/errors.ts";
 
 /** Files in PEM. */
@@ -20,20 +21,25 @@ export interface TlsFiles {
  */
 export async function readTls({ cert, key, ca }: TlsFiles): Promise<TlsOptions> {
   const problem = (file: string, why: string) => new EmbeddedError("bad_file", `${file} cannot be used: ${why}.`);
-  const read = async <T>(file: string, use: (text: string) => T): Promise<[string, T]> => {
+  const read = async <T>(file: string, what: string, use: (text: string) => T): Promise<[string, T]> => {
+    const text = await readFile(file, "utf8").catch((error) => {
+      throw problem(file, fileFault(error));
+    });
     try {
-      const text = await readFile(file, "utf8");
       return [text, use(text)];
     } catch (error) {
-      throw problem(file, fileFault(error));
+      const why = /-----BEGIN /.test(text) ? reason(error) : `it has no line -----BEGIN ${what}-----`;
+      throw problem(file, `it is no ${what.toLowerCase()} in PEM: ${why}`);
     }
   };
-  const [certText, certificate] = await read(cert, (text) => new X509Certificate(text));
-  const [keyText, privateKey] = await read(key, (text) => createPrivateKey(text));
+  const [certText, certificate] = await read(cert, "CERTIFICATE", (text) => new X509Certificate(text));
+  const [keyText, privateKey] = await read(key, "PRIVATE KEY", (text) => createPrivateKey(text));
   const end = new Date(certificate.validTo);
   if (end.getTime() < Date.now()) throw problem(cert, `it expired on ${end.toISOString()}`);
   if (!certificate.checkPrivateKey(privateKey)) throw problem(key, `it is not the key of the certificate ${cert}`);
-  const clients = ca === undefined ? undefined : await read(ca, (text) => void new X509Certificate(text));
+  const clients = ca === undefined
+    ? undefined
+    : await read(ca, "CERTIFICATE", (text) => void new X509Certificate(text));
   return {
     cert: certText,
     key: keyText,

@@ -34,7 +34,7 @@ it("names the address and the option within seconds, without the credentials, an
   try {
     await until("it says what it waits for", () => Promise.resolve(lines.length > 0));
     expect(lines).toEqual([
-      `The NATS server at 127.0.0.1:${port} (--nats-url) does not answer; the start waits for it`,
+      `The NATS server at 127.0.0.1:${port} (--nats-url) does not answer: no program listens there (ECONNREFUSED). The start waits for it`,
     ]);
     endpoint = await startNatsEndpoint({ port, token: "private", log: silentLog });
     app = await ended;

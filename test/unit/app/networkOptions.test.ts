@@ -87,7 +87,7 @@ describe("the network", () => {
     expect(refused([...NODE, "--testnet", preprod, "--network-magic", "2"])).toMatch(/contradicts --network-magic/);
     expect(refused(NODE, { ARBOR_MAINNET: "true", ARBOR_NETWORK_MAGIC: "2" })).toMatch(/contradicts/);
     expect(refused([...NODE, "--testnet", mainnet])).toMatch(/is the genesis of mainnet: use --mainnet\.$/);
-    expect(refused(NODE, { ARBOR_MAINNET: "yes" })).toBe("--mainnet (ARBOR_MAINNET) must be true or false.");
+    expect(refused(NODE, { ARBOR_MAINNET: "yes" })).toBe("--mainnet (ARBOR_MAINNET) must be true or false, not yes.");
   });
 
   it("of a devnet is never mainnet, and has a genesis of its own", () => {

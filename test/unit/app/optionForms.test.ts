@@ -85,6 +85,7 @@ describe("a URL", () => {
       "--nats-url must be a URL like nats://127.0.0.1:4222, not the path /tmp/nats.",
     ],
     [["--database-url", "db.example:5432/arbor"], "not db.example:5432/arbor: give postgres://db.example:5432/arbor."],
+    [["--database-url", "mysql://db.example/arbor"], "not mysql://db.example/arbor."],
     [["--token-metadata-server", "t.example"], "give https://t.example."],
     [["--pool-metadata-fetching", "smash.example"], "give https://smash.example."],
   ])("%j", (args, end) => expect(refused(args)).toContain(end));
@@ -93,6 +94,14 @@ describe("a URL", () => {
     const natsUrl = "10.0.0.1,tls://n.example:4222";
     expect(readOptions(["--nats-url", natsUrl], {})).toMatchObject({ value: { natsUrl } });
   });
+});
+
+it("a misspelt option is answered with the nearest one", () => {
+  expect(refused(["--toke-port", "3"])).toBe(
+    "Unknown option '--toke-port'; the nearest one is --token-port. --help lists the options.",
+  );
+  expect(refused(["--database", "x"])).toMatch(/^Unknown option '--database'\. /);
+  expect(refused(["--database-uri", "x"])).toContain("the nearest one is --database-url.");
 });
 
 it("an option of the environment is named with its variable", () => {

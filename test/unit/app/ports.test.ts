@@ -30,6 +30,14 @@ function options(...args: string[]): Options {
 
 const problem = async (...args: string[]) => await checkPorts(options(...args)).then(() => undefined, String);
 
+test("an address that the machine does not have is named with the option of the host", async () => {
+  // an address of documentation, RFC 5737
+  expect(await problem("--operator-host", "192.0.2.1", "--operator-port", "1024", "--operator-token", "t".repeat(16)))
+    .toMatch(
+      /The operator service cannot listen at 192\.0\.2\.1:1024: this machine has no such address \(\w+\)\. Change it with --operator-host or --host\.$/,
+    );
+});
+
 test("all taken ports are in one sentence", async () => {
   const [one, two] = taken.map(listeningPort);
   expect(await problem()).toBeUndefined();

@@ -191,7 +191,7 @@ describe("the program cardano-wallet", () => {
       ],
       [
         ["--token-metadata-server", "ftp://a"],
-        "--token-metadata-server must be a URL like https://tokens.cardano.org, not ftp://a: give https://a",
+        "--token-metadata-server must be a URL like https://tokens.cardano.org, not ftp://a",
       ],
       [["--log-level", "loud"], "--log-level is one of debug, info, notice"],
       [["--trace-network", "loud"], "--trace-network is one of debug, info, notice"],

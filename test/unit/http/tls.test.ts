@@ -128,7 +128,9 @@ describe("files of TLS", () => {
     expect(await refusal(paths["late.crt"], paths["late.key"], good)).toMatch(
       /^late\.crt cannot be used: it expired on /,
     );
-    expect(await refusal(paths["text.crt"], own, good)).toMatch(/^text\.crt cannot be used: /);
+    expect(await refusal(paths["text.crt"], own, good)).toMatch(
+      /^text\.crt cannot be used: it is no certificate in PEM: /,
+    );
     expect(await refusal(cert, own, paths["text.crt"])).toMatch(/^text\.crt cannot be used: /);
     expect(await refusal(cert, own, good + ".missing")).toMatch(/^ca\.crt\.missing cannot be used: .*ENOENT/s);
     await paths.remove();

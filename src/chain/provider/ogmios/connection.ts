@@ -53,7 +53,8 @@ export class OgmiosConnection {
     const { url, answerMs = 60_000 } = settings;
     const where = placeOf(url);
     if (signal.aborted) throw ogmiosError("aborted", `The connection to ${where} was cancelled.`);
-    const socket = new WebSocket(url);
+    const Socket = globalThis.WebSocket ?? (await import("ws")).WebSocket as unknown as typeof WebSocket;
+    const socket = new Socket(url);
     socket.binaryType = "arraybuffer";
     await new Promise<void>((resolve, reject) => {
       const settle = (error?: OgmiosError) => {
