@@ -128,7 +128,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     const id = await restore();
     const tabs = await page.getByRole("navigation", { name: "Views of the wallet" }).getByRole("link")
       .allTextContents();
-    expect(tabs).toEqual(["Overview", "Send", "Receive", "History", "Move all", "Settings"]);
+    expect(tabs).toEqual(["Overview", "Send", "Receive", "History", "Settings"]);
     await tab(page, "Receive");
     await page.getByText("No unused address", { exact: true }).waitFor();
     await secret(page, "Passphrase").fill(PASSPHRASE);
@@ -180,7 +180,7 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     await hasStat(page, "Available", "150");
     const tabs = await page.getByRole("navigation", { name: "Views of the wallet" }).getByRole("link")
       .allTextContents();
-    expect(tabs).toEqual(["Overview", "Send", "Receive", "History", "Staking", "Voting", "Sign", "Settings"]);
+    expect(tabs).toEqual(["Overview", "Send", "Receive", "History", "Staking", "Settings"]);
     for (const [name, ready] of [["Settings", ".chart"], ["Voting", ".plain-list"], ["Receive", ".qr"]] as const) {
       await tab(page, name);
       await page.locator(ready).first().waitFor();

@@ -28,7 +28,7 @@ export function AddressLabel({ address }: { readonly address: string }) {
       <button
         type="button"
         class="quiet small"
-        aria-label={`${label === undefined ? "Add" : "Change"} the label of ${shortId(address, 4)}`}
+        aria-label={`${label === undefined ? "Add a label to" : "Change the label of"} ${shortId(address, 4)}`}
         onClick={() => setOpen(true)}
       >
         {label === undefined ? "Add a label" : "Change"}

@@ -177,7 +177,10 @@ function OneWallet({ prefix, id, tab, item, query }: {
       <Tabs
         label="Views of the wallet"
         current={group}
-        again={() => setVisits(visits + 1)}
+        {
+          // from another view of its group, the tab opens the first one
+          ...(current?.id === group ? { again: () => setVisits(visits + 1) } : {})
+        }
         tabs={tabs.filter((one) => one.group === undefined).map(linkOf)}
       />
       {beside.length > 1 && (
