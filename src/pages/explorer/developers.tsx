@@ -134,7 +134,7 @@ function FundedAccounts() {
         columns={[{
           title: "Address",
           width: "100%",
-          cell: (address) => <Ref kind="address" id={address} ends={14} />,
+          cell: (address) => <Ref kind="address" id={address} ends={8} />,
         }]}
       />
     </Panel>

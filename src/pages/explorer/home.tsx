@@ -232,7 +232,7 @@ export function TransactionTable({ rows, caption }: {
   readonly caption: string;
 }) {
   return (
-    <div class="compact">
+    <div class="compact amounts">
       <Table
         caption={caption}
         rows={rows}

@@ -32,7 +32,7 @@ export function Table<Row>({ caption, rows, keyOf, columns, pageSize = PAGE, emp
   readonly keyOf: (row: Row) => string;
   readonly columns: readonly Column<Row>[];
   readonly pageSize?: number;
-  /** What is said when there are no rows. */
+  /** What is said when there are no rows; of a text, the first sentence is the title. */
   readonly empty?: ComponentChildren;
   readonly showCaption?: boolean;
 }) {
@@ -44,7 +44,9 @@ export function Table<Row>({ caption, rows, keyOf, columns, pageSize = PAGE, emp
     if (wanted !== page) setPage(page);
   }, [wanted, page]);
   if (rows.length === 0) {
-    return typeof empty === "object" ? <>{empty}</> : <Empty title={String(empty ?? "Nothing here yet.")} />;
+    if (typeof empty === "object") return <>{empty}</>;
+    const [first = "", ...rest] = String(empty ?? "Nothing here yet.").split(/(?<=\.) /);
+    return <Empty title={first}>{rest.length === 0 ? undefined : rest.join(" ")}</Empty>;
   }
   const { column = 0, down = false } = sorting ?? {};
   const compare = sorting && columns[column]?.compare;

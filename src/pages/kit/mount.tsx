@@ -27,7 +27,7 @@ export interface Section {
 export interface PageDefinition {
   /** Name of the service, beside the brand. */
   readonly service: string;
-  /** The service among those that the header leads to. */
+  /** The service among those that the header leads to; a page without one is read once, and has no freshness. */
   readonly site?: Site;
   /** Path of the service's API page. */
   readonly api?: string;
@@ -123,7 +123,7 @@ function Frame({ page }: { readonly page: PageDefinition }) {
         </nav>
         <div class="bar-end">
           {Aside && <Aside />}
-          <p class="link" role="status" id="link" data-state={freshness.value}>{WORDS[freshness.value]}</p>
+          {page.site !== undefined && <Fresh />}
           <button type="button" class="quiet theme" title="Light or dark" onClick={nextTheme}>
             <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
               <circle cx="8" cy="8" r="6.3" fill="none" stroke="currentColor" stroke-width="1.5" />
@@ -140,6 +140,17 @@ function Frame({ page }: { readonly page: PageDefinition }) {
       <Toasts />
       <Questions />
     </>
+  );
+}
+
+/** How fresh the page is; on a narrow screen the word before the comma. */
+function Fresh() {
+  const [word, more] = WORDS[freshness.value].split(",");
+  return (
+    <p class="link" role="status" id="link" data-state={freshness.value}>
+      {word}
+      {more !== undefined && <span class="more">,{more}</span>}
+    </p>
   );
 }
 

@@ -1,6 +1,7 @@
 /** Small parts of views. */
 import type { ComponentChildren, ComponentType, FunctionComponent } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "#src/client/http.ts";
 import { title } from "./router.ts";
 import { Failure, Loading } from "./states.tsx";
 
@@ -210,6 +211,12 @@ export function Tabs({ label, tabs, current, again }: {
   );
 }
 
+const NOT_LOADED = new ApiError(
+  503,
+  "not_loaded",
+  "This part of the page could not be loaded. Check that the service is running, or reload the page.",
+);
+
 /** A component whose module is loaded when it first appears; with `soon`, once the browser has nothing else to do. */
 export function lazy<P extends object>(
   load: () => Promise<ComponentType<P>>,
@@ -226,7 +233,7 @@ export function lazy<P extends object>(
       load().then((component) => {
         loaded = component;
         if (wanted) set({ tries: 0 });
-      }, (error) => wanted && set((before) => ({ error, tries: before.tries })));
+      }, () => wanted && set((before) => ({ error: NOT_LOADED, tries: before.tries })));
       return () => {
         wanted = false;
       };

@@ -16,7 +16,7 @@ export function LogPanel() {
   if (!log) return null;
   const { origin, size, checkpointMs, unlogged, witnesses } = log;
   return (
-    <Panel title="Log of tokens">
+    <Panel title="Log of tokens" class="log">
       <Facts
         pairs={[
           ["Name", origin],

@@ -32,17 +32,15 @@ function SearchField() {
     return () => clearInterval(timer);
   }, [locked.value]);
   return (
-    <div class="find">
-      <Search
-        // what was searched for is not left beside another view
-        key={visits.value}
-        label="Find an actor"
-        placeholder="Id, hash, address or name"
-        value=""
-        onSearch={() => {}}
-        onEnter={(text) => text !== "" && go(`/ui/search?q=${encodeURIComponent(text)}`)}
-      />
-    </div>
+    <Search
+      // what was searched for is not left beside another view
+      key={visits.value}
+      label="Find an actor"
+      placeholder="Id, hash, address or name"
+      value=""
+      onSearch={() => {}}
+      onEnter={(text) => text !== "" && go(`/ui/search?q=${encodeURIComponent(text)}`)}
+    />
   );
 }
 

@@ -141,6 +141,7 @@ function Sums({ caption, title, sums, names }: {
       columns={[
         {
           title,
+          width: "40%",
           cell: ({ name, open }) => (
             <span class="row">
               {names && <i class={`swatch c${names.indexOf(name) % COLOURS}`} />}

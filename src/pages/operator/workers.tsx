@@ -61,7 +61,7 @@ export function WorkersView() {
                 <PartitionMap partitions={partitions} numberOf={numberOf} onMove={move} />
               </Panel>
               <Panel title="Tasks that run in one process at a time">
-                <ul class="rows">
+                <ul class="rows leases">
                   {leases.map(({ name, owner, epoch, expiresInMs }) => (
                     <li key={name}>
                       <span class="mono">{name}</span>

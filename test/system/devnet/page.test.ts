@@ -447,12 +447,26 @@ describe.skipIf(browser === undefined)("the explorer", () => {
     await panel(page, "Inputs (1)").waitFor();
   });
 
+  it("says that a part of the page was not loaded, and loads it again", async () => {
+    const page = await pages.newPage();
+    await page.route("**/chainViews-*.js", (route) => route.abort());
+    await page.goto(base);
+    await page.getByRole("link", { name: "Pools", exact: true }).click();
+    await page.getByRole("alert").filter({ hasText: "could not be loaded" }).waitFor();
+    await page.unroute("**/chainViews-*.js");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Stake pools" }).waitFor();
+  });
+
   itLong("follows the devnet again after a break", async () => {
-    const page = await open("/");
+    const page = await open("/", PHONE);
     await page.locator("#link[data-state=live]").waitFor();
     const { port } = listener;
+    const heightOfHeader = async () => (await page.locator(".bar").boundingBox())!.height;
+    const height = await heightOfHeader();
     await listener.stop();
     await page.locator("#link[data-state=stale]").waitFor();
+    expect(await heightOfHeader()).toBe(height);
     const tip = await makeBlock(devnet);
     listener = await world.listen(true, port);
     await page.getByRole("table", { name: "Newest blocks" }).getByRole("link", {
