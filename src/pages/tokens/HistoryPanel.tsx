@@ -12,7 +12,7 @@ import { Empty } from "../kit/states.tsx";
 import { Pager } from "../kit/Table.tsx";
 import { SlotAgo, Tx } from "./parts.tsx";
 import { client, type FactHistory, getPage, type PastRequest, type Timeline } from "./service.ts";
-import { changeFromHex, ChangeText, plain, textOf, Visible, WholeChange } from "./visible.tsx";
+import { changeFromHex, ChangeText, textOf, Visible, WholeChange } from "./visible.tsx";
 
 const PAGE = 30;
 
@@ -238,17 +238,10 @@ function ChangeLine({ entry: { change }, isOfKey }: { readonly entry: Entry; rea
   return (
     <>
       <p class="change-line">
-        <ChangeText change={shown} />
-        {!isOfKey && (
-          <button
-            type="button"
-            class="link-button"
-            aria-label={`History of this key: ${plain(shown.key)}`}
-            onClick={() => setQuery({ key: change.key === "" ? "0x" : change.key })}
-          >
-            History of this key
-          </button>
-        )}
+        <ChangeText
+          change={shown}
+          {...(isOfKey ? {} : { onKey: () => setQuery({ key: change.key === "" ? "0x" : change.key }) })}
+        />
       </p>
       <WholeChange change={shown} />
     </>

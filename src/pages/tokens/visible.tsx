@@ -90,13 +90,29 @@ export const changeFromHex = ({ type, key, oldValue, newValue }: Change): Change
 const LINE = 120;
 
 /** A change of a fact, as requests, summaries and histories show it. */
-export function ChangeText({ change, limit = LINE }: { readonly change: Change; readonly limit?: number }) {
+export function ChangeText({ change, limit = LINE, onKey }: {
+  readonly change: Change;
+  readonly limit?: number;
+  /** Makes the key a button that shows its history. */
+  readonly onKey?: () => void;
+}) {
   const { type, key, oldValue, newValue } = change;
+  const name = <Visible text={key} limit={limit} />;
   const before = <Visible text={oldValue ?? ""} limit={limit} />;
   const after = <Visible text={newValue ?? ""} limit={limit} />;
   return (
     <span class="change">
-      <b>{type}</b> <Visible text={key} limit={limit} />
+      <b>{type}</b> {onKey === undefined ? name : (
+        <button
+          type="button"
+          class="link-button"
+          title="History of this key"
+          aria-label={`History of this key: ${plain(key)}`}
+          onClick={onKey}
+        >
+          {name}
+        </button>
+      )}
       {type === "insert" ? <>{" = "}{after}</> : type === "delete" ? <>{", which is "}{before}</> : (
         <>
           {" from "}
