@@ -37,7 +37,7 @@ function AssetList({ path, empty }: { readonly path: string; readonly empty: str
       keyOf={({ asset }) => asset}
       empty={empty}
       columns={[
-        { title: "Asset", width: "45%", cell: ({ asset }) => <AssetLink unit={asset} /> },
+        { title: "Asset", width: "45%", cell: ({ asset }) => <AssetLink unit={asset} withPolicy={false} /> },
         { title: "Policy", cell: ({ asset }) => <Ref kind="policy" id={asset.slice(0, 56)} ends={6} /> },
         { title: "Quantity", width: "20%", align: "right", cell: ({ quantity }) => <Amount amount={quantity} /> },
       ]}

@@ -57,14 +57,18 @@ export function Linked({ text }: { readonly text: string }) {
 }
 
 /** The name of an asset as a link to its page. */
-export function AssetLink({ unit }: { readonly unit: string }) {
+export function AssetLink({ unit, withPolicy = true }: {
+  readonly unit: string;
+  /** Whether the policy is named too; a table has it in a column of its own. */
+  readonly withPolicy?: boolean;
+}) {
   const { policy, name, role } = assetParts(unit);
   return (
     <span class="asset-name">
       <a href={hrefOf(pageOf("asset", unit))} title={unit}>
         <bdi>{name === "" ? "(no name)" : name.length > 32 ? `${name.slice(0, 14)}…${name.slice(-8)}` : name}</bdi>
       </a>
-      <span class="note">{role === undefined ? "" : ` ${role}`}{` of ${policy.slice(0, 8)}…`}</span>
+      <span class="note">{role === undefined ? "" : ` ${role}`}{withPolicy && ` of ${policy.slice(0, 8)}…`}</span>
     </span>
   );
 }

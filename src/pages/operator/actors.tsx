@@ -37,7 +37,7 @@ function queryOf({ changed, sort, ...filter }: Filter): Record<string, string> {
 }
 
 const columns: readonly Column<ActorLine>[] = [
-  { title: "Actor", cell: ({ kind, id }) => <ActorLink kind={kind} id={id} /> },
+  { title: "Actor", cell: ({ kind, id }) => <ActorLink kind={kind} id={id} ends={4} /> },
   {
     title: "State",
     cell: ({ state, paused }) => (
@@ -133,7 +133,7 @@ export function ActorsView({ query }: ViewProps) {
                 rows={actors}
                 keyOf={({ kind, id }) => JSON.stringify([kind, id])}
                 columns={columns}
-                empty={<Nothing q={filter.q} />}
+                empty={<Nothing filter={filter} />}
               />
               {(after !== "" || next !== null) && (
                 <nav class="pager" aria-label="Pages of actors">
@@ -167,8 +167,13 @@ function options(all: string, values: readonly string[], chosen: string): (reado
   return [["", all] as const, ...listed.map((value) => [value, value] as const)];
 }
 
-function Nothing({ q }: { readonly q: string }) {
-  if (q === "") return <Empty title="No actor matches.">Choose another kind or state.</Empty>;
+function Nothing({ filter }: { readonly filter: Filter }) {
+  const { q, sort: _sort, ...chosen } = filter;
+  if (q === "") {
+    return Object.keys(wanted(chosen)).length === 0
+      ? <Empty title="No actor has had a transition yet." />
+      : <Empty title="No actor matches.">Choose another kind or state.</Empty>;
+  }
   return (
     <Empty title="No actor's id begins with this.">
       <a href={`/ui/search?q=${encodeURIComponent(q)}`}>Search for it as an address, a hash or a wallet name</a>

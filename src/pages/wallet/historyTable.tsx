@@ -6,6 +6,7 @@ import { hrefOf } from "../kit/router.ts";
 import { Table } from "../kit/Table.tsx";
 import { Ago, DateTime } from "../kit/time.tsx";
 import { AssetAmount, type AssetBook } from "./assets.tsx";
+import { explorerTx } from "./devnet.ts";
 import { walletPath } from "./paths.ts";
 import type { Transaction, WalletSummary } from "./service.ts";
 import { assetChanges, purposeOf, STATUSES } from "./transactions.ts";
@@ -36,7 +37,10 @@ export function TransactionTable({ transactions, wallet, book }: {
         },
         { title: "Amount", align: "right", cell: (one) => <Change transaction={one} book={book} /> },
         { title: "Status", cell: (one) => <TransactionStatus transaction={one} /> },
-        { title: "Transaction", cell: ({ id }) => <Id value={id} name="transaction id" ends={6} /> },
+        {
+          title: "Transaction",
+          cell: ({ id }) => <Id value={id} name="transaction id" ends={6} href={explorerTx(id)} external />,
+        },
       ]}
     />
   );

@@ -28,12 +28,12 @@ export function WalletList({ query }: ViewProps) {
     <>
       <Heading
         title="Wallets"
-        aside={
+        aside={data.value?.length === 0 ? undefined : (
           <>
             <a class="button primary" href={hrefOf("/new/create")}>Create a wallet</a>
             <a class="button" href={hrefOf("/new")}>Restore or add…</a>
           </>
-        }
+        )}
       >
         Wallets
       </Heading>
@@ -47,7 +47,7 @@ export function WalletList({ query }: ViewProps) {
 /** What a new user sees first. */
 function Welcome() {
   return (
-    <Panel title="Welcome">
+    <div class="panel">
       <Empty title="This service has no wallets yet">
         <p>
           A wallet holds ada and tokens. A new one comes with a recovery phrase of 24 words: with it, and with nothing
@@ -55,10 +55,10 @@ function Welcome() {
         </p>
         <p class="buttons middle">
           <a class="button primary" href={hrefOf("/new/create")}>Create a wallet</a>
-          <a class="button" href={hrefOf("/new/restore")}>Restore a wallet</a>
+          <a class="button" href={hrefOf("/new")}>Restore or add…</a>
         </p>
       </Empty>
-    </Panel>
+    </div>
   );
 }
 

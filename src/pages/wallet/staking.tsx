@@ -6,13 +6,11 @@ import { Ada, adaText, count } from "../kit/amounts.tsx";
 import { Loaded, useData } from "../kit/data.tsx";
 import { Id } from "../kit/Id.tsx";
 import { Action, Badge, Facts, Panel } from "../kit/parts.tsx";
-import { hrefOf } from "../kit/router.ts";
 import { Search } from "../kit/Search.tsx";
 import { Alert, Empty } from "../kit/states.tsx";
 import { type Column, Table } from "../kit/Table.tsx";
 import { DateTime } from "../kit/time.tsx";
 import { explorerPool } from "./devnet.ts";
-import { walletPath } from "./paths.ts";
 import type { Requested } from "./review.ts";
 import { read, type WalletSummary } from "./service.ts";
 import { useSigning } from "./signing.tsx";
@@ -112,8 +110,7 @@ function Current({ wallet, pools, begin }: {
       {!delegates && <p class="note">The stake earns nothing yet. Rewards begin two epochs after joining a pool.</p>}
       <div class="buttons">
         {reward > 0n && <Action tone="primary" run={withdraw}>Withdraw the rewards</Action>}
-        <a class="button" href={hrefOf(walletPath(wallet, "voting"))}>Voting</a>
-        {delegates && <Action tone="danger" run={quit}>Stop delegating</Action>}
+        {delegates && <Action run={quit}>Stop delegating</Action>}
       </div>
     </Panel>
   );
@@ -190,7 +187,7 @@ const poolColumns = ({ stake, joined, join, canJoin }: Choosing): readonly Colum
     compare: (a, b) => a.pool.metrics.saturation - b.pool.metrics.saturation,
     cell: ({ pool: { metrics: { saturation } } }) => (
       <span class={saturation >= 1 ? "bad-text" : ""}>
-        {`${(saturation * 100).toFixed(saturation < 0.1 ? 2 : 0)}%`}
+        {`${(saturation * 100).toFixed(saturation < 0.1 ? 2 : 0)} %`}
       </span>
     ),
   },
@@ -199,7 +196,7 @@ const poolColumns = ({ stake, joined, join, canJoin }: Choosing): readonly Colum
     align: "right",
     cell: ({ pool: { cost, margin } }) => (
       <span class="wallet-name">
-        <span>{`${Number(margin.quantity).toLocaleString("en", { maximumFractionDigits: 2 })}%`}</span>
+        <span>{`${Number(margin.quantity).toLocaleString("en", { maximumFractionDigits: 2 })} %`}</span>
         <span class="note">
           and <Ada lovelace={cost.quantity} />
         </span>
