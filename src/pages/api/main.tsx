@@ -61,7 +61,7 @@ function Contents({ groups }: { readonly groups: readonly OperationGroup[] }) {
   const { path } = here.value;
   const isOpen = (group: OperationGroup) => text !== "" || group.operations.some((one) => addressOf(one) === path);
   return (
-    <nav class="api-contents" aria-label="Operations">
+    <nav class={path === "/" && text === "" ? "api-contents all" : "api-contents"} aria-label="Operations">
       <Search
         label="Find an operation"
         placeholder="Word, path or parameter"
@@ -131,7 +131,16 @@ function Overview({ document, groups }: {
               <li key={operation.id}>
                 <a href={hrefOf(addressOf(operation))}>
                   <Method name={operation.method} />
-                  <code>{operation.prefix}{operation.path}</code>
+                  <code>
+                    {(operation.prefix + operation.path).split("/").map((part, i) =>
+                      i === 0 ? part : (
+                        <>
+                          /<wbr />
+                          {part}
+                        </>
+                      )
+                    )}
+                  </code>
                 </a>
                 <span>
                   <Marked text={operation.title} />
