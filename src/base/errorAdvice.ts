@@ -15,8 +15,7 @@ const edge = {
   bad_address:
     "Give a bech32, base58 or hexadecimal address of this network; `details.reason` says what is wrong with this one.",
   bad_amount: "Give the amount in ada with at most 6 decimals.",
-  bad_host:
-    "Send `Host` with localhost or an IP address, or add the name to --hosts.",
+  bad_host: "Send `Host` with localhost or an IP address, or add the name to --hosts.",
   bad_id: "Give the bech32 or hexadecimal id as the lists of this service show it.",
   bad_origin: "Add the page's origin to --origins (token service) or --devnet-origins (devnet).",
   bad_pool: "Give the pool id of `GET /pools`: `pool1…`, or 56 hexadecimal digits.",

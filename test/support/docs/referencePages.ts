@@ -135,6 +135,13 @@ function endpointsPage(): string {
   );
 }
 
+/** A table as `deno fmt` writes it. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]!.length)));
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(" | ")} |`;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}
+
 function errorsPage(): string {
   const codes = errorCodes();
   const titles: Record<AdvisedService, string> = {
@@ -148,10 +155,12 @@ function errorsPage(): string {
   const sections = Object.entries(titles).map(([service, title]) => {
     const advice: Readonly<Record<string, string>> = ERROR_ADVICE[service as AdvisedService];
     const own = Map.groupBy(codes.filter((one) => one.service === service), (one) => one.code);
-    const rows = [...own].map(([name, all]) =>
-      `| ${code(name)} | ${all.map(({ status }) => status).join(", ")} | ${plain(advice[name]!)} |`
-    );
-    return `## ${title}\n\n| code | status | what to do |\n| --- | --- | --- |\n${rows.join("\n")}`;
+    const rows = [...own].map(([name, all]) => [
+      code(name),
+      all.map(({ status }) => status).join(", "),
+      plain(advice[name]!),
+    ]);
+    return `## ${title}\n\n${table(["code", "status", "what to do"], rows)}`;
   });
   return page(
     "Error codes",

@@ -146,7 +146,11 @@ describe("the embedded endpoint with TLS", () => {
   });
 
   test.each([
-    ["a missing certificate", { cert: "/nowhere/cert.pem" }, /^\/nowhere\/cert\.pem cannot be used: there is no such file \(ENOENT\)/],
+    [
+      "a missing certificate",
+      { cert: "/nowhere/cert.pem" },
+      /^\/nowhere\/cert\.pem cannot be used: there is no such file \(ENOENT\)/,
+    ],
     ["a certificate that is none", { cert: "key" }, /cannot be used/],
     ["a key that is none", { key: "cert" }, /cannot be used/],
     ["signers that are none", { ca: "key" }, /cannot be used/],

@@ -111,7 +111,9 @@ test("a file that is missing or invalid ends the start with a message that names
   const starting = (users: string) => startNatsEndpoint({ port: 0, token: TOKEN, log: createLog("error"), users });
   await expect(starting("/nowhere/users.json")).rejects.toMatchObject({
     code: "bad_file",
-    message: expect.stringMatching(/^The users of \/nowhere\/users\.json cannot be used: there is no such file \(ENOENT\)/),
+    message: expect.stringMatching(
+      /^The users of \/nowhere\/users\.json cannot be used: there is no such file \(ENOENT\)/,
+    ),
   });
   await replaceUsers(JSON.stringify([{ user: "a", password: "hunter2" }]));
   await expect(starting(files.users)).rejects.toMatchObject({
