@@ -83,10 +83,7 @@ function statedBy({ root, policy, datum, output }: TrustOptions, token: string):
   if (only === undefined || given.length > 1) {
     throw new CliError("Exactly one of --root, --datum and --output is required; see --help.", "untrusted");
   }
-  if (root !== undefined) {
-    if (isHex(root, 32)) return { root };
-    throw new CliError(`${root} is not a root; --root takes 64 hexadecimal digits.`, "untrusted");
-  }
+  if (root !== undefined) return { root };
   if (policy === undefined) throw new CliError("--policy with the contract's hash is required.", "untrusted");
   return datum === undefined ? { policyId: policy, output: only } : { policyId: policy, assetName: token, datum };
 }

@@ -182,8 +182,8 @@ export function trustFault(trusted: TrustedState, token: string, names: Readonly
   const given: Readonly<Record<string, unknown>> = { ...trusted };
   const wrong = (member: string, form: string) => {
     const text = String(given[member] ?? "");
-    const said = text === "" ? "it is empty" : `not ${text.length > 70 ? `${text.slice(0, 70)}…` : text}`;
-    return `${names[member] ?? `trusted.${member}`} must be ${form}, ${said}.`;
+    const said = text === "" ? "; it is empty" : `, not ${text.length > 70 ? `${text.slice(0, 70)}…` : text}`;
+    return `${names[member] ?? `trusted.${member}`} must be ${form}${said}.`;
   };
   const isCbor = (text: unknown) => typeof text === "string" && text !== "" && isHex(text);
   if ("root" in given) return wrong("root", "the root of the facts, 64 hexadecimal digits");

@@ -129,7 +129,7 @@ describe("errors", () => {
     [
       ["token", "list", "--tokens", "127.0.0.1:3000"],
       1,
-      "127.0.0.1:3000 is not the URL of a service: it has to begin with http:// or https://. (bad_url)\n",
+      "127.0.0.1:3000 is not the URL of a service: it has to begin with http:// or https://. (bad_service_url)\n",
     ],
     [
       ["verify", "-", "00".repeat(32), "k", "--root", "00"],

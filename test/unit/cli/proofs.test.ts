@@ -58,7 +58,7 @@ describe("verify", () => {
   });
 
   it.each<[TrustOptions, string]>([
-    [{ root: "" }, "--root must be the root of the facts, 64 hexadecimal digits, it is empty."],
+    [{ root: "" }, "--root must be the root of the facts, 64 hexadecimal digits; it is empty."],
     [{ root: "0xab" }, "--root must be the root of the facts, 64 hexadecimal digits, not 0xab."],
     [{ root: "zz".repeat(60) }, `64 hexadecimal digits, not ${"zz".repeat(35)}….`],
     [
