@@ -167,9 +167,10 @@ describe.skipIf(browser === undefined)("the page of the wallet service", () => {
     const to = await scenario.address(other.id);
     const page = await pages.open(`/wallets/${other.id}/receive`);
     const tabs = page.getByRole("navigation", { name: "Views of the wallet" }).getByRole("link");
+    await tabs.first().waitFor();
     expect(await tabs.allTextContents()).toEqual(["Overview", "Send", "Receive", "History", "Staking", "Settings"]);
     const row = page.locator("tbody tr").filter({ has: page.locator(`[title="${to}"]`) });
-    await row.getByRole("button", { name: /^Add the label/ }).click();
+    await row.getByRole("button", { name: /^Add a label/ }).click();
     await field(page, "Label").fill("=New home");
     await press(page, "Save");
     await row.getByText("=New home").waitFor();
