@@ -131,7 +131,11 @@ function jsonOf(text: string): Json {
 /** The error for a URL from which no complete response came; `bad_service_url` where it is none of HTTP. */
 export function unreachable(at: string, error: unknown): ApiError {
   if (!/^https?:\/\//i.test(at)) {
-    return new ApiError(0, "bad_service_url", `${at} is not the URL of a service: it has to begin with http:// or https://.`);
+    return new ApiError(
+      0,
+      "bad_service_url",
+      `${at} is not the URL of a service: it has to begin with http:// or https://.`,
+    );
   }
   return new ApiError(
     0,

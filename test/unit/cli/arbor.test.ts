@@ -134,7 +134,7 @@ describe("errors", () => {
     [
       ["verify", "-", "00".repeat(32), "k", "--root", "00"],
       1,
-      "00 is not a root; --root takes 64 hexadecimal digits. (untrusted)\n",
+      "--root must be the root of the facts, 64 hexadecimal digits, not 00. (untrusted)\n",
     ],
     [
       ["verify", "-", "00".repeat(32), "k", "--root", "00".repeat(32)],
