@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { ApiError } from "#src/client/http.ts";
 import { messageWithReasons } from "#src/client/requestReasons.ts";
 
-const refused = (requests: readonly object[], code = "requests_fail") =>
+const refused = (requests: { request: string; message: string }[], code = "requests_fail") =>
   new ApiError(409, code, "Requests cannot be applied.", { requests });
 
 it("names each request with its reason, which may be a sentence, and at most five", () => {
