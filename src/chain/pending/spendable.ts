@@ -42,7 +42,10 @@ interface AvailableUtxo {
   readonly pending: boolean;
 }
 
-/** Reads the outputs that an address (bytes in hexadecimal) can spend; it must be watched (`ensureWatched`). */
+/**
+ * Reads the outputs that an address (bytes in hexadecimal) can spend; it must be watched (`ensureWatched`). `sql` reads one
+ * snapshot (`atPoint`): a block between two of the reads would hide what a pending transaction pays.
+ */
 export async function readAvailable(sql: Queries, address: string): Promise<AvailableUtxo[]> {
   const inLedger = await readUtxos(sql, [address]);
   const known = new Set(inLedger.map(({ ref }) => refKey(ref)));

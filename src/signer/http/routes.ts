@@ -10,7 +10,7 @@ import { hexAddressText } from "#src/cardano/address.ts";
 import type { ScannedTransaction } from "#src/cardano/block.ts";
 import type { Utxo } from "#src/cardano/output.ts";
 import { nameOf, policyOf } from "#src/cardano/value.ts";
-import { readAvailable } from "#src/chain/pending/spendable.ts";
+import { atPoint, readAvailable } from "#src/chain/pending/spendable.ts";
 import { ensureWatched } from "#src/chain/index/watchedAddresses.ts";
 import { refusalOf } from "#src/http/errors.ts";
 import { HttpFailure } from "#src/http/failure.ts";
@@ -95,7 +95,7 @@ function walletRoutes(
   }, async ({ context }) => {
     await wallet.open();
     answered(await ensureWatched(store, [wallet.address], wake, Date.now() + timeOf(context)));
-    const available = await readAvailable(store.sql, wallet.address);
+    const { value: available } = await atPoint(store, (sql) => readAvailable(sql, wallet.address));
     const { owner } = wallet;
     return {
       ...{ walletAddress, address: walletAddress, signerHash: owner, owner },

@@ -11,7 +11,7 @@ import { origin } from "#src/cardano/block.ts";
 import { ROLES } from "#src/cardano/keys/derivation.ts";
 import { refKey } from "#src/cardano/output.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
-import { readAvailable } from "#src/chain/pending/spendable.ts";
+import { atPoint, readAvailable } from "#src/chain/pending/spendable.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 import type { SignerOptions, SigningWallet } from "#src/signer/http/options.ts";
 import { passphraseOf, withRootKey } from "#src/wallets/http/createWallet.ts";
@@ -115,7 +115,8 @@ async function coinsSpentBy(
   const { inputs, collateral } = scanTransaction(transaction);
   const spent = new Set([...inputs, ...collateral].map(refKey));
   const path = [...ACCOUNT, ROLES.external, 0];
-  const coins: SpentCoin[] = (await readAvailable(store.sql, address)).flatMap(({ utxo }) =>
+  const { value: available } = await atPoint(store, (sql) => readAvailable(sql, address));
+  const coins: SpentCoin[] = available.flatMap(({ utxo }) =>
     spent.has(refKey(utxo.ref)) ? [{ utxo, path }] : []
   );
   // other inputs are the contract's, or coins at the wallet's other addresses
