@@ -46,7 +46,8 @@ export default defineConfig({
           name: "simulation",
           include: [SIMULATION],
           testTimeout: 300_000,
-          sequence: { groupOrder: 2 },
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       {
