@@ -116,9 +116,7 @@ async function coinsSpentBy(
   const spent = new Set([...inputs, ...collateral].map(refKey));
   const path = [...ACCOUNT, ROLES.external, 0];
   const { value: available } = await atPoint(store, (sql) => readAvailable(sql, address));
-  const coins: SpentCoin[] = available.flatMap(({ utxo }) =>
-    spent.has(refKey(utxo.ref)) ? [{ utxo, path }] : []
-  );
+  const coins: SpentCoin[] = available.flatMap(({ utxo }) => spent.has(refKey(utxo.ref)) ? [{ utxo, path }] : []);
   // other inputs are the contract's, or coins at the wallet's other addresses
   if (coins.length < spent.size) {
     const decoded = answered(await builds.decode(entityOf(id), transaction, LONGEST_MS));
