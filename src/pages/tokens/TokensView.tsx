@@ -176,18 +176,15 @@ function About() {
         <h2>Request</h2>
         <p>
           A request to insert, update or delete a fact locks a deposit on the ledger. The owner applies or refuses it,
-          and then the deposit returns.
+          or the requester takes it back; then the deposit returns.
         </p>
       </section>
       <section>
         <h2>Who signs</h2>
-        <ul>
-          <li>Boot a token: you, and you own it.</li>
-          <li>Request a change of any token: you, who pay the deposit.</li>
-          <li>Take a request back: its requester.</li>
-          <li>Apply or refuse requests, end the token: its owner.</li>
-          <li>Transfer the token: its owner and the new one.</li>
-        </ul>
+        <p>
+          Anyone can boot a token or request a change. The owner signs what applies or refuses requests and what ends
+          the token, and with the new owner a transfer.
+        </p>
       </section>
     </div>
   );
