@@ -4,6 +4,7 @@
  */
 import { sleep } from "#src/base/clock.ts";
 import { isObject, type Json } from "#src/base/json.ts";
+import { isRecord } from "#src/base/record.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { ApiError, call } from "#src/client/http.ts";
 
@@ -97,10 +98,6 @@ export function pointOf(answer: unknown): ChainPoint | undefined {
   const { slot, block_id: hash } = answer.snapshot.chainpoint;
   if (!Number.isSafeInteger(slot) || typeof hash !== "string" || !/^[0-9a-f]{64}$/.test(hash)) return undefined;
   return { slot: Number(slot), hash };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function judge(

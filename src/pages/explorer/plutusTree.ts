@@ -1,4 +1,5 @@
 /** Plutus data, in the detailed JSON of `cardano-cli`, as a tree for readers. */
+import { isRecord } from "#src/base/record.ts";
 import { shownText } from "./names.ts";
 
 /** A node; its children are read when the node is opened, so that deep data costs nothing until then. */
@@ -14,9 +15,6 @@ export interface PlutusChild {
   readonly key?: unknown;
   readonly value: unknown;
 }
-
-const isRecord = (json: unknown): json is Readonly<Record<string, unknown>> =>
-  typeof json === "object" && json !== null && !Array.isArray(json);
 
 const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
 

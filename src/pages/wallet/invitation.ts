@@ -1,6 +1,7 @@
 /**
  * What owners of a shared wallet send each other: the rule and the public keys that are known. It holds no secret.
  */
+import { isRecord } from "#src/base/record.ts";
 import type { KeyedTemplate, Template } from "./ownKeys.ts";
 import { ownersIn } from "./scripts.ts";
 
@@ -61,6 +62,3 @@ function isRule(value: unknown): value is Template {
   if (isRecord(value.some)) return typeof value.some.at_least === "number" && isList(value.some.from);
   return typeof value.active_from === "number" || typeof value.active_until === "number";
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;

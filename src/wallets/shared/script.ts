@@ -3,6 +3,7 @@
  * becomes a native script of the ledger once each name stands for a key.
  */
 import type { Json } from "#src/base/json.ts";
+import { isRecord } from "#src/base/record.ts";
 import { type NativeScript } from "#src/cardano/nativeScript.ts";
 import type { ScriptForm, ScriptTemplate } from "#src/wallets/shared/types.ts";
 
@@ -31,10 +32,6 @@ function isForm(value: unknown): value is ScriptForm {
   if (some !== undefined) return isRecord(some) && typeof some.at_least === "number" && isList(some.from);
   const slot = "active_from" in value ? value.active_from : value.active_until;
   return typeof slot === "number" || typeof slot === "bigint";
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }
 
 /** Children of a script; none at a leaf. */
