@@ -1,12 +1,14 @@
 /** What every command of `arbor` has: the services, the output, and a help with an example. */
 import process from "node:process";
 import { type Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { isHex } from "#src/base/bytes.ts";
 import { addressText } from "#src/cardano/address.ts";
 import type { SigningKey } from "#src/cardano/keys/signingKey.ts";
 import { DevnetClient } from "#src/client/devnet.ts";
 import { OperatorClient } from "#src/client/operators.ts";
 import { TokenClient } from "#src/client/tokens.ts";
 import { WalletClient } from "#src/client/wallets.ts";
+import { CliError } from "#src/cli/error.ts";
 import { readSecret } from "#src/cli/input.ts";
 import { addressOf } from "#src/cli/keyFile.ts";
 import { Output } from "#src/cli/output.ts";
@@ -78,9 +80,16 @@ function declare<O extends object>(
   run: (context: Context<O>, args: unknown[]) => Promise<void>,
 ): Command {
   const command = parent.command(usage).description(description);
-  return command.addHelpText("after", `\nExample:\n  $ arbor ${example}`).action((...given: unknown[]) =>
-    run(contextOf<O>(command), given.slice(0, command.registeredArguments.length))
-  );
+  return command.addHelpText("after", `\nExample:\n  $ arbor ${example}`).action((...given: unknown[]) => {
+    for (const [i, one] of command.registeredArguments.entries()) if (one.name() === "token") checkTokenId(given[i]);
+    return run(contextOf<O>(command), given.slice(0, command.registeredArguments.length));
+  });
+}
+
+/** Checks an argument that is a token's id; one that may be left out is undefined then. @throws {CliError} `bad_token` */
+function checkTokenId(given: unknown): void {
+  if (given === undefined || isHex(String(given), 32)) return;
+  throw new CliError(`${given} is not a token id; a token id has 64 hexadecimal digits.`, "bad_token");
 }
 
 function contextOf<O extends object>(command: Command): Context<O> {

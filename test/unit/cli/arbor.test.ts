@@ -159,7 +159,7 @@ describe("errors", () => {
       1,
       "1e3 is not an amount of ada. Give the amount in ada with at most 6 decimals. (bad_amount)\n",
     ],
-    [["token", "prove", "x", "zz", "--hex"], 1, "zz is not hexadecimal. (bad_hex)\n"],
+    [["token", "prove", "00".repeat(32), "zz", "--hex"], 1, "zz is not hexadecimal. (bad_hex)\n"],
     [
       ["token", "boot", "none.key"],
       1,
@@ -168,6 +168,25 @@ describe("errors", () => {
     [["submit", "zz"], 1, "A transaction is CBOR in hexadecimal. (bad_transaction)\n"],
   ])("%j", async (args, code, message) => {
     expect(await runCli(args, { env: NOWHERE })).toEqual({ code, stdout: "", stderr: message });
+  });
+
+  it("refuses what is no token id before anything else", async () => {
+    const withToken = commandsOf(arborProgram()).filter((one) =>
+      one.registeredArguments.some((argument) => argument.name() === "token")
+    );
+    expect(withToken.length).toBeGreaterThan(12);
+    for (const command of withToken) {
+      const args = command.registeredArguments.map((one) => one.name() === "token" ? "planet" : "none");
+      const line = [...pathOf(command).split(" ").slice(1), ...args];
+      await expect(arborProgram().parseAsync(line, { from: "user" }), line.join(" ")).rejects.toMatchObject({
+        code: "bad_token",
+        message: "planet is not a token id; a token id has 64 hexadecimal digits.",
+      });
+    }
+    expect(await runCli(["token", "show", "planet"], { env: NOWHERE })).toMatchObject({
+      code: 1,
+      stderr: "planet is not a token id; a token id has 64 hexadecimal digits. (bad_token)\n",
+    });
   });
 
   it("are JSON with --json", async () => {
@@ -275,10 +294,11 @@ describe("a list", () => {
       owner: "cd".repeat(28),
       change: { type: "insert", key: `k${n}`, value: "v" },
     }));
+    const FEW = "00".repeat(32);
     const server = createServer(({ url }, response) => {
       const { pathname, searchParams } = new URL(url!, "http://127.0.0.1");
       const [from, limit] = [Number(searchParams.get("after") ?? 0), Number(searchParams.get("limit"))];
-      const all = pathname.includes("few") ? open.slice(0, 100) : open;
+      const all = pathname.includes(FEW) ? open.slice(0, 100) : open;
       if (from + limit < all.length) {
         response.setHeader("link", `<${pathname}?limit=${limit}&after=${from + limit}>; rel="next"`);
       }
@@ -293,10 +313,10 @@ describe("a list", () => {
         return { code, shown: JSON.parse(stdout).length, stderr };
       };
       const more = "These are the first 100: there are more, see --limit.\n";
-      expect(await list("many")).toEqual({ code: 0, shown: 100, stderr: more });
-      expect(await list("few")).toEqual({ code: 0, shown: 100, stderr: "" });
-      expect(await list("many", "--limit", "3")).toEqual({ code: 0, shown: 3, stderr: "" });
-      expect(await list("many", "--limit", "1000")).toEqual({ code: 0, shown: 250, stderr: "" });
+      expect(await list("11".repeat(32))).toEqual({ code: 0, shown: 100, stderr: more });
+      expect(await list(FEW)).toEqual({ code: 0, shown: 100, stderr: "" });
+      expect(await list("11".repeat(32), "--limit", "3")).toEqual({ code: 0, shown: 3, stderr: "" });
+      expect(await list("11".repeat(32), "--limit", "1000")).toEqual({ code: 0, shown: 250, stderr: "" });
     } finally {
       server.closeAllConnections();
       server.close();
@@ -314,7 +334,7 @@ describe("an update", () => {
     await once(server, "listening");
     try {
       const env = { ARBOR_TOKENS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-      const apply = ["token", "apply", "addr_test1", "token", "--dry-run"];
+      const apply = ["token", "apply", "addr_test1", "11".repeat(32), "--dry-run"];
       const { stderr } = await runCli(apply, { env });
       const named = left.slice(0, 20).map(({ request }) => `left: ${request}: no\n`);
       expect(stderr).toBe(`${named.join("")}left: 254 others, which --json names\n`);
