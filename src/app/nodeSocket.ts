@@ -1,7 +1,8 @@
 /** The addresses at which a devnet serves as a node: a UNIX socket, and a TCP port. */
-import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
+import { createFolder } from "#src/base/createFolder.ts";
+import { fileFault } from "#src/base/fileFault.ts";
 import { fail } from "#src/base/result.ts";
 import type { Devnet } from "#src/devnet/devnet.ts";
 import { type NodeService, nodeService } from "#src/devnet/serve/socket.ts";
@@ -43,8 +44,8 @@ async function listenAtPath(
   service: NodeService,
 ): Promise<string | undefined> {
   const at = options.socket ?? path.resolve(options.folder, "devnet", "node.socket");
-  const failure = await mkdir(path.dirname(at), { recursive: true }).then(() => undefined, (error: Error) => error);
-  const served = failure ? fail("no_folder", failure.message) : await service.listen({ path: at });
+  const fault = folderFault(path.dirname(at));
+  const served = fault ? fail("no_folder", fault) : await service.listen({ path: at });
   if (served.ok) {
     listening.push({ name: "its node socket", at });
     return at;
@@ -53,6 +54,15 @@ async function listenAtPath(
   if (options.socket !== undefined) throw new StartError(`--socket: ${why}`);
   progress(`The devnet has no node socket: ${why} Use --socket PATH for another path.`);
   return undefined;
+}
+
+/** Why a folder is not there and cannot be created, as a sentence. */
+function folderFault(folder: string): string | undefined {
+  try {
+    return void createFolder(folder);
+  } catch (error) {
+    return `${folder} cannot be created: ${fileFault(error)}.`;
+  }
 }
 
 async function listenOverTcp({ options, listening }: AppContext, service: NodeService): Promise<number> {

@@ -1,6 +1,7 @@
 /** Files with mnemonics: words separated by white space. No message has a word of them. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { createFolder } from "#src/base/createFolder.ts";
 import { fileFault } from "#src/base/fileFault.ts";
 import { mnemonicEntropy, newMnemonic } from "#src/cardano/keys/mnemonic.ts";
 import { StartError } from "#src/app/context.ts";
@@ -24,7 +25,7 @@ export function readSeeds({ instances, generate }: Signers): readonly (readonly 
 function newSeed(file: string): readonly string[] {
   const words = newMnemonic();
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
+    createFolder(path.dirname(file));
     writeFileSync(file, words.join(" ") + "\n", { mode: 0o600 });
   } catch (error) {
     throw new StartError(`The seed file ${file} cannot be written: ${fileFault(error)}.`);

@@ -5,7 +5,7 @@
 import "reflect-metadata";
 import { Buffer } from "node:buffer";
 import { webcrypto } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import path from "node:path";
 import {
@@ -20,7 +20,9 @@ import {
   type X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
+import { createFolder } from "#src/base/createFolder.ts";
 import { errorCode } from "#src/base/errorCode.ts";
+import { fileFault } from "#src/base/fileFault.ts";
 import { CliError } from "#src/cli/error.ts";
 
 // the types of the library and of Node name the same object differently
@@ -145,7 +147,11 @@ export async function writeCertificates(
     server: await authority.server(hosts, days),
     client: await authority.client("client", days),
   };
-  await mkdir(folder, { recursive: true });
+  try {
+    createFolder(folder);
+  } catch (error) {
+    throw new CliError(`${folder} cannot be created: ${fileFault(error)}.`, "file_not_written");
+  }
   const files = Object.entries(made).flatMap(([name, { certificate, key }]) => [
     [path.join(folder, `${name}.crt`), certificate, 0o644] as const,
     [path.join(folder, `${name}.key`), key, 0o600] as const,

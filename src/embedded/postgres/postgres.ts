@@ -5,9 +5,10 @@
  * reaches only this process and services end before their database. A server left by an earlier process is stopped
  * first. The server recovers by itself from being killed, because fsync and synchronous_commit stay on.
  */
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
+import { createFolder } from "#src/base/createFolder.ts";
 import { fileFault } from "#src/base/fileFault.ts";
 import type { Log } from "#src/base/log.ts";
 import { serverAccount } from "#src/embedded/postgres/account.ts";
@@ -56,7 +57,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     throw new EmbeddedError("no_binaries", "PostgreSQL is not embedded on Windows; set DATABASE_URL to use a server.");
   }
   try {
-    mkdirSync(options.folder, { recursive: true, mode: 0o755 });
+    createFolder(options.folder, 0o755);
   } catch (error) {
     throw new EmbeddedError("not_reachable", `${resolve(options.folder)} cannot be created: ${fileFault(error)}.`);
   }

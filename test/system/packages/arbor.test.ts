@@ -130,6 +130,18 @@ describe.skipIf(!hasNode)("the package of the programs", () => {
     expect(await run("cardano-wallet", "serve", "--port", "80", "--mainnet")).toMatchObject({ code: 1 });
   });
 
+  it.skipIf(!existsSync("/proc/self")).each(RUNTIMES)("refuses a folder that cannot be, on %s", async (_, command) => {
+    const run = await runCli(["start", ...PORTS, "--folder", "/proc/nothing"], {
+      command: [...command, binary("arbor")],
+      cwd: home,
+    });
+    expect(run).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "/proc/nothing/postgres cannot be created: no folder can be created in /proc.\n",
+    });
+  });
+
   it.each(RUNTIMES)("serves tokens and wallets on %s, also after it was killed", async (name, command) => {
     const folder = path.join(home, name);
     mkdirSync(folder);
