@@ -11,7 +11,7 @@ import type { ChainPort } from "#src/chain/provider/port.ts";
 import type { Check, Health } from "#src/http/health.ts";
 import type { PageLinks } from "#src/http/pageLinks.ts";
 import { type Listener, serve } from "#src/http/serve.ts";
-import { explainListenError } from "#src/embedded/postgres/ports.ts";
+import { explainListenError, type PortUse } from "#src/embedded/postgres/ports.ts";
 import type { Bus } from "#src/runtime/bus/bus.ts";
 import type { RestoreWatch } from "#src/runtime/events/restored.ts";
 import { holdLease, type Lease } from "#src/runtime/placement/namedLease.ts";
@@ -110,7 +110,7 @@ export interface AppContext extends Connections {
 export async function listen(
   { options, stops }: Pick<StartContext, "options" | "stops">,
   app: Parameters<typeof serve>[0],
-  use: { service: string; port: number; option: string; host?: string; tls?: TlsOptions | undefined },
+  use: PortUse & { readonly host?: string; readonly tls?: TlsOptions | undefined },
 ): Promise<Listener> {
   try {
     const listener = await serve(app, { host: use.host ?? options.host, port: use.port, tls: use.tls });

@@ -16,8 +16,8 @@ export interface OptionAliases {
   readonly flags: readonly string[];
   /** Their short forms of one letter, by name. */
   readonly shorts?: Readonly<Record<string, string>>;
-  /** The own options that some of them stand for, by alias: problems name what was typed. */
-  readonly own?: Readonly<Record<string, string>>;
+  /** The own options that some of them stand for, by alias: messages name the alias, unless the own one is given. */
+  readonly own?: Readonly<Record<string, OptionName>>;
   /** Gives what they stand for, in the names of the own options. */
   readonly translate: (
     values: Values,
@@ -49,16 +49,16 @@ const variableOf = (name: OptionName) => VARIABLES[name] ?? "ARBOR_" + name.toUp
 /** Reads options. What is wrong is collected in `problems`; what is read is then not usable. */
 export class OptionReader {
   readonly problems: string[] = [];
-  /** The options as they were typed, where that was another name, by own name. */
+  /** The aliases under which messages name own options, by own name. */
   readonly typedAs: Readonly<Record<string, string>>;
   #values: Values;
 
   /** `values`: what the command line gives. */
   constructor(values: Values, readonly env: Environment, aliases?: OptionAliases) {
+    const isOwn = (alias: string, own: OptionName) =>
+      values[own] !== undefined || values[alias] === undefined && Boolean(env[variableOf(own)]);
     this.typedAs = Object.fromEntries(
-      Object.entries(aliases?.own ?? {}).flatMap(([alias, own]) =>
-        values[alias] === undefined ? [] : [[own, alias] as const]
-      ),
+      Object.entries(aliases?.own ?? {}).flatMap(([alias, own]) => isOwn(alias, own) ? [] : [[own, alias] as const]),
     );
     this.#values = values;
     if (aliases) this.#values = aliases.translate(values, env, this.problem);
@@ -69,7 +69,8 @@ export class OptionReader {
     const named = sentence.replace(/--([a-z][a-z-]*[a-z])(?! \()/g, (option, text) => {
       const name = NAMES.find((one) => one === text);
       const fromEnvironment = name !== undefined && this.#values[name] === undefined && this.env[variableOf(name)];
-      return fromEnvironment ? `${option} (${variableOf(name)})` : option;
+      if (fromEnvironment) return `${option} (${variableOf(name)})`;
+      return name === undefined ? option : `--${this.typedAs[name] ?? name}`;
     });
     this.problems.push(named);
   };

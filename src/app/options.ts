@@ -86,7 +86,7 @@ export interface Options extends NetworkOptions, LibraryOptions {
   readonly walletUiPort?: number;
   /** Address at which the wallet service listens. It has no authentication, but that of `walletTls`. */
   readonly walletHost: string;
-  /** The options as they were typed, where that was another name, by own name; both without `--`. */
+  /** The other names under which messages name options, by own name; both without `--`. */
   readonly typedAs?: Readonly<Record<string, string>>;
   /** Files of the wallet service's TLS; plain HTTP where undefined. */
   readonly walletTls?: TlsFiles;

@@ -11,7 +11,7 @@ export interface HostPort extends PortUse {
   readonly host: string;
 }
 
-/** An option as the user typed it. */
+/** An option as messages name it. */
 const typed = (name: string, { typedAs }: Options): string => `--${typedAs?.[name] ?? name}`;
 
 /** The port of the token service. */
@@ -22,14 +22,16 @@ export function tokenPort({ host, tokenPort: port }: Options): HostPort {
 /** The port of the wallet service. */
 export function walletPort(options: Options): HostPort {
   const { walletHost: host, walletPort: port } = options;
-  return { service: "the wallet service", host, port, option: typed("wallet-port", options) };
+  const hostOption = typed("wallet-host", options);
+  return { service: "the wallet service", host, port, option: typed("wallet-port", options), hostOption };
 }
 
 /** The second port of the wallets' page; undefined where it is off. */
 export function walletUiPort(options: Options): HostPort | undefined {
   const { walletHost: host, walletUiPort: port } = options;
   const option = typed("wallet-ui-port", options);
-  return port === undefined ? undefined : { service: "the wallets' page", host, port, option };
+  const hostOption = typed("wallet-host", options);
+  return port === undefined ? undefined : { service: "the wallets' page", host, port, option, hostOption };
 }
 
 /** The port for health checks of a process; undefined where it is off. */
@@ -39,14 +41,16 @@ export function healthPort({ host, healthPort: port }: Options): HostPort | unde
 
 /** The port of the operator service. */
 export function operatorPort({ operatorHost: host, operatorPort: port }: Options): HostPort {
-  return { service: "the operator service", host, port, option: "--operator-port" };
+  const hostOption = "--operator-host or --host";
+  return { service: "the operator service", host, port, option: "--operator-port", hostOption };
 }
 
 /** The ports of the signing services. */
 export function signerPorts({ signers }: Options): HostPort[] {
   const { instances = [], host = "" } = signers ?? {};
   return instances.map(({ seed, port }) => {
-    return { service: `the signing service of ${seed}`, host, port, option: "--signer-port" };
+    const hostOption = "--signer-host or --host";
+    return { service: `the signing service of ${seed}`, host, port, option: "--signer-port", hostOption };
   });
 }
 

@@ -61,7 +61,7 @@ interface ServeRules {
 const aliases = ({ strict }: ServeRules): OptionAliases => ({
   names: ["listen-address", "port", "ui-port", "database"],
   flags: ["random-port", "ui-random-port", "shutdown-handler", "help-tracing"],
-  own: { port: "wallet-port", "ui-port": "wallet-ui-port" },
+  own: { port: "wallet-port", "ui-port": "wallet-ui-port", "listen-address": "wallet-host", database: "folder" },
   translate(values, env, problem) {
     const {
       "listen-address": host,

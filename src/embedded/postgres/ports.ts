@@ -11,6 +11,8 @@ export interface PortUse {
   readonly port: number;
   /** The option or variable that sets the port: "--nats-port". */
   readonly option: string;
+  /** The option that sets the address, by default `--host`. */
+  readonly hostOption?: string;
 }
 
 /** The error for a port that is taken: names the port, the service and the option. */
@@ -38,14 +40,10 @@ export function explainListenError(error: unknown, use: PortUse, host?: string):
   if (code === "EADDRINUSE" || (error instanceof Error && error.name === "AddrInUse")) return portTaken(use);
   const fault = Object.hasOwn(ADDRESS_FAULTS, code) ? ADDRESS_FAULTS[code] : undefined;
   if (host === undefined || fault === undefined) return error;
-  const own = use.option.replace(/-port$/, "-host");
-  const option = code === "EACCES" ? use.option : HOSTS.includes(own) ? `${own} or --host` : "--host";
+  const option = code === "EACCES" ? use.option : use.hostOption ?? "--host";
   const message = `${use.service} cannot listen at ${host}:${use.port}: ${fault} (${code}). Change it with ${option}.`;
   return new EmbeddedError("bad_address", message.replace(/^t/, "T"), { host, port: use.port, option });
 }
-
-/** Options of services whose host is their own. */
-const HOSTS = ["--wallet-host", "--operator-host", "--signer-host"];
 
 /** The port that a server listens on. */
 export function listeningPort(server: Server): number {

@@ -68,15 +68,25 @@ test("a second start in a folder names the first", async () => {
   await rm(folder, { recursive: true });
 });
 
-test("a taken port is reported under the option that was typed", async () => {
+test("a taken port is reported under the option of the program", async () => {
   const [one, two] = taken.map(listeningPort);
-  const served = (...args: string[]) => {
-    const read = readServeOptions(["--token-port", "0", "--operator-port", "0", "--nats-port", "0", ...args], {});
+  const servedIn = (env: Record<string, string>, ...args: string[]) => {
+    const read = readServeOptions(["--token-port", "0", "--operator-port", "0", "--nats-port", "0", ...args], env);
     if (!read.ok || read.value === "help") throw new Error(read.ok ? "help" : read.error.message);
     return checkPorts({ ...read.value, roles: new Set(["edge"]) }).then(() => undefined, String);
   };
+  const served = (...args: string[]) => servedIn({}, ...args);
+  const usual = createServer().listen(8090, "127.0.0.1");
+  // where another program has the usual port, it is taken as well
+  await Promise.race([once(usual, "listening"), once(usual, "error")]);
+  expect(await served()).toMatch(/^EmbeddedError: Port 8090 .* with --port\.$/);
+  usual.close();
+  expect(await servedIn({ ARBOR_WALLET_PORT: `${one}` })).toMatch(/ with --wallet-port\.$/);
   expect(await served("--port", `${one}`)).toMatch(/ with --port\.$/);
   expect(await served("--wallet-port", `${one}`)).toMatch(/ with --wallet-port\.$/);
+  expect(await served("--port", "1024", "--listen-address", "192.0.2.1")).toMatch(
+    / Change it with --listen-address\.$/,
+  );
   expect(await served("--port", `${one}`, "--ui-port", `${two}`)).toMatch(/\(--port\), .*\(--ui-port\)\. /);
 });
 

@@ -70,6 +70,10 @@ describe("serve", () => {
     expect(refused(["--ui-port", "1", "--ui-random-port"])).toBe("--ui-port and --ui-random-port exclude each other.");
     expect(refused(["--port", "1", "--wallet-port", "2"])).toMatch(/--port and --wallet-port are the same option/);
     expect(refused(["--database", "a", "--folder", "b"])).toMatch(/--database and --folder are the same option/);
+    expect(refused(["--port", "x"])).toBe("--port must be a whole number from 0 to 65535, not x.");
+    expect(refused(["--wallet-port", "x"])).toBe("--wallet-port must be a whole number from 0 to 65535, not x.");
+    expect(refused([], { ARBOR_WALLET_PORT: "x" })).toMatch(/^--wallet-port \(ARBOR_WALLET_PORT\) must be/);
+    expect(refused(["--in-memory", "--database", "/a"])).toBe("--in-memory and --database exclude each other.");
     expect(refused(["--sync-tolerance", "5m"])).toMatch(/--sync-tolerance must be a whole number/);
     expect(refused(["--tls-sv-ca", "a"])).toMatch(/Unknown option '--tls-sv-ca'/);
     expect(refused(["--log-level", "loud"])).toMatch(/--log-level is one of/);
