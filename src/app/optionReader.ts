@@ -135,10 +135,35 @@ export function openReader(
   return ok(values.help ? "help" : new OptionReader(values, env, aliases));
 }
 
-/** The name that differs least from another text, where it differs by at most a third of it. */
-function nearest(text: string, names: readonly string[]): string | undefined {
+/** Variables of a start and of the command line that are no options of a start. */
+const OTHER_VARIABLES = [
+  "ARBOR_TOKENS_URL",
+  "ARBOR_WALLETS_URL",
+  "ARBOR_OPERATOR_URL",
+  "ARBOR_DEVNET_URL",
+  "ARBOR_PROGRAMS",
+  "ARBOR_REVISION",
+];
+
+/**
+ * A sentence, without its value, for each `ARBOR_` variable that is not known but nearly so. Others are left alone: tests,
+ * Compose and Kubernetes have their own.
+ */
+export function misspeltVariables(env: Environment): string[] {
+  const known = [...NAMES.map(variableOf), ...OTHER_VARIABLES];
+  const short = (variable: string) => variable.replace(/^ARBOR_/, "");
+  const strange = Object.keys(env).filter((name) => name.startsWith("ARBOR_") && env[name] && !known.includes(name));
+  return strange.flatMap((name) => {
+    const near = nearest(short(name), known.map(short), 4);
+    const variable = known.find((one) => short(one) === near);
+    return variable === undefined ? [] : [`Nothing reads the variable ${name}; the nearest one is ${variable}.`];
+  });
+}
+
+/** The name that differs least from another text, where it differs by at most one character in `every`. */
+function nearest(text: string, names: readonly string[], every = 3): string | undefined {
   const [best] = names.map((name) => ({ name, apart: distance(text, name) })).sort((a, b) => a.apart - b.apart);
-  return best !== undefined && best.apart <= text.length / 3 ? best.name : undefined;
+  return best !== undefined && best.apart <= text.length / every ? best.name : undefined;
 }
 
 /** How many characters have to be added, removed or replaced to get one text from the other (Levenshtein). */

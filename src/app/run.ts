@@ -8,6 +8,7 @@ import { openStore } from "#src/store/store.ts";
 import { migrateDatabase } from "#src/app/connections.ts";
 import { nextSteps } from "#src/app/greeting.ts";
 import type { TestHooks } from "#src/app/context.ts";
+import { misspeltVariables } from "#src/app/optionReader.ts";
 import type { BadOption, Options } from "#src/app/options.ts";
 import { startApp, StartError } from "#src/app/application.ts";
 import { schemaMigrations } from "#src/app/schema.ts";
@@ -67,6 +68,7 @@ async function migrateOnly(options: Options): Promise<void> {
 
 async function start(options: Options, untilInputEnds: boolean, hooks: TestHooks): Promise<void> {
   const log = createLog(options.log);
+  for (const sentence of misspeltVariables(process.env)) log.warn(sentence);
   const begun = performance.now();
   const starting = startApp(options, log, (line) => process.stdout.write(line + "\n"), hooks);
 
