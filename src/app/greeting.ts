@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { programLine } from "#src/base/program.ts";
 import { readCursor } from "#src/chain/index/cursor.ts";
+import { isLoopback } from "#src/http/sites.ts";
 import { countActors } from "#src/runtime/operations/counts.ts";
 import { databaseHosts } from "#src/store/databaseUrl.ts";
 import type { AppContext, Listening } from "#src/app/context.ts";
@@ -21,28 +22,31 @@ export async function continuation({ store, options }: AppContext): Promise<stri
 
 /** Lines after a start; none unless the token, operator and devnet services run in this process. */
 export function nextSteps(listening: readonly Listening[]): readonly string[] {
+  const listened = (name: string) => listening.find((one) => one.name === name)?.at;
   // an address of all interfaces is none to open
-  const at = (name: string) =>
-    listening.find((one) => one.name === name)?.at.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
-  const [tokens, operator, devnet] = [at("token service"), at("operator service"), at("devnet and faucet")];
-  const wallets = at("wallet service");
+  const openable = (at: string) => at.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
+  const [tokens, operator, devnet] = ["token service", "operator service", "devnet and faucet"].map(listened);
   if (tokens === undefined || operator === undefined || devnet === undefined) return [];
+  const wallets = listened("wallet service");
   const demoEnvironment = tokens.endsWith(":3000") && devnet.endsWith(":10000")
     ? ""
-    : `ARBOR_TOKENS_URL=${tokens} ARBOR_DEVNET_URL=${devnet} `;
+    : `ARBOR_TOKENS_URL=${openable(tokens)} ARBOR_DEVNET_URL=${openable(devnet)} `;
   const pages = [
-    [operator, "its actor"],
-    [tokens, "its facts"],
-    ...(wallets === undefined ? [] : [[new URL("/", wallets).origin, "wallets"]]),
-    [devnet, "blocks"],
+    { at: operator, what: "its actor" },
+    { at: tokens, what: "its facts" },
+    ...(wallets === undefined ? [] : [{ at: new URL("/", wallets).origin, what: "wallets" }]),
+    { at: devnet, what: "blocks" },
   ];
+  // from outside a container, those of its loopback cannot be opened
+  const outside = pages.filter(({ at }) => !isLoopback(new URL(at).hostname));
+  const opened = (outside.length > 0 ? outside : pages).map(({ at, what }) => `${openable(at)} (${what})`);
   const guide = existsSync(GUIDE)
-    ? `the guide, with concepts, tutorials and a search: ${tokens}/docs/guide/`
+    ? `the guide, with concepts, tutorials and a search: ${openable(tokens)}/docs/guide/`
     : "the tour in README.md";
   return [
     "Next:",
     `  1. In another terminal, make a token with facts: ${demoEnvironment}${programLine("demo")}`,
-    `  2. Open the pages: ${pages.map(([at, what]) => `${at} (${what})`).join(", ")}`,
+    `  2. Open the pages: ${opened.join(", ")}`,
     `  3. Read ${guide}`,
   ];
 }
