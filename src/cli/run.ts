@@ -12,7 +12,7 @@ import { printable } from "#src/cli/output.ts";
 export interface RunOptions {
   /** Exit status where the arguments are wrong; 2 by default. */
   readonly usageStatus?: number;
-  /** What to do about an error, by its code. */
+  /** What to do about an answer of a service, by its code; an error that the program finds says so itself. */
   readonly hints?: Readonly<Record<string, string>>;
 }
 
@@ -45,8 +45,9 @@ export async function run(program: Command, argv: readonly string[], options: Ru
     if (error instanceof Error && error.name === "ExitPromptError") return;
     if (!(error instanceof CliError || error instanceof ApiError)) throw error;
     const { code } = error;
-    const said = error instanceof ApiError ? messageWithReasons(error) : error.message;
-    const message = `${said} ${options.hints?.[code] ?? ""}`.trimEnd();
+    const message = error instanceof ApiError
+      ? `${messageWithReasons(error)} ${options.hints?.[code] ?? ""}`.trimEnd()
+      : error.message;
     write(program.opts().json === true ? toJson({ code, error: message }) : `${printable(message)} (${code})`);
   }
 }

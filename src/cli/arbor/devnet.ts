@@ -9,7 +9,9 @@ import { CliError } from "#src/cli/error.ts";
 /** Lovelace of an amount of ada. @throws {CliError} `bad_amount`. */
 export function lovelaceOf(ada: string): bigint {
   const [, whole, part = ""] = /^(\d+)(?:\.(\d{1,6}))?$/.exec(ada) ?? [];
-  if (whole === undefined) throw new CliError(`${ada} is not an amount of ada.`, "bad_amount");
+  if (whole === undefined) {
+    throw new CliError(`${ada} is not an amount of ada, which has at most 6 decimals.`, "bad_amount");
+  }
   return BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, "0"));
 }
 

@@ -157,7 +157,7 @@ describe("errors", () => {
     [
       ["devnet", "fund", "addr_test1", "1e3"],
       1,
-      "1e3 is not an amount of ada. Give the amount in ada with at most 6 decimals. (bad_amount)\n",
+      "1e3 is not an amount of ada, which has at most 6 decimals. (bad_amount)\n",
     ],
     [["token", "prove", "00".repeat(32), "zz", "--hex"], 1, "zz is not hexadecimal. (bad_hex)\n"],
     [
