@@ -102,7 +102,7 @@ describe.skipIf(browser === undefined)("the API page", () => {
   // all of them are the same page
   it.each(isLong ? SERVICES : ["tokens"] as const)("of %s shows every operation, at any width", async (service) => {
     const base = arbor[service];
-    const page = await pages!.open(`${base}${service === "wallets" ? "/v2" : ""}/docs`);
+    const page = await pages!.open(`${base}/docs`);
     const document = await documentOf(base);
     await page.locator("h1", { hasText: document.info.title }).waitFor();
     const summaries = operationsOf(document).map(([, { summary }]) => summary.replaceAll("`", ""));
