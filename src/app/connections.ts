@@ -24,7 +24,7 @@ import { initHash } from "#src/forestry/hash.ts";
 import { type Bus, type BusTls, connectBus } from "#src/runtime/bus/bus.ts";
 import { contentsOf } from "#src/runtime/events/content.ts";
 import { createEventLog } from "#src/runtime/events/eventLog.ts";
-import type { Generation } from "#src/runtime/events/generation.ts";
+import { type Generation, GENERATION_SUBJECT } from "#src/runtime/events/generation.ts";
 import { checkGeneration, restoredSentence, watchRestores } from "#src/runtime/events/restored.ts";
 import { followDatabaseClock } from "#src/store/clock.ts";
 import { databaseHosts, isReplicated } from "#src/store/databaseUrl.ts";
@@ -254,6 +254,12 @@ async function openBus(
       clearTimeout(patience);
     });
   stops.push(() => bus.close());
+  if (!await bus.permits(GENERATION_SUBJECT)) {
+    throw new StartError(
+      `${server} admits this process as ${options.natsUser ?? "a guest"}, without the rights of Arbor's processes: ` +
+        "set NATS_TOKEN, and NATS_USER if its configuration has users.",
+    );
+  }
   void bus.lost.then(lose);
   return bus;
 }

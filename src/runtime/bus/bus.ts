@@ -41,6 +41,8 @@ export interface Bus {
    * disconnected.
    */
   flush(timeoutMs?: number): Promise<void>;
+  /** Whether the server lets this client subscribe to a subject; true if it does not answer. */
+  permits(subject: string): Promise<boolean>;
   /** Largest body that the server accepts, in bytes. */
   maxPayload(): number;
   /** Whether the server is part of a cluster. */
@@ -214,6 +216,13 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     flush: async (timeoutMs = 5_000) => {
       const confirmed = await inTime(nats.flush().then(() => true), timeoutMs);
       if (confirmed === undefined) throw new BusError("timeout", "the server did not confirm in time");
+    },
+    permits: async (subject) => {
+      let refused = false;
+      const subscription = nats.subscribe(subject, { callback: (error) => void (refused ||= error !== null) });
+      await bus.flush().catch(() => {}); // the server refuses before it confirms
+      subscription.unsubscribe();
+      return !refused;
     },
     maxPayload,
     clustered: () => memberOf(nats.info, "cluster") !== undefined,

@@ -1,4 +1,7 @@
-/** Two processes with one name: the second start is refused; where both have started, each says so. */
+/**
+ * Two processes with one name: the second start is refused; where both have started, each says so. Starts with wrong or
+ * without credentials of NATS.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLog } from "#src/base/log.ts";
 import { type App, startApp } from "#src/app/application.ts";
@@ -50,6 +53,12 @@ it("refuses the name of a worker that runs, and reports one that appears later",
 it("says who refuses the credentials of NATS, and where they come from", async () => {
   await expect(start("three", "not-the-token-of-this-server")).rejects.toThrow(
     /^The NATS server at 127\.0\.0\.1:\d+ \(--nats-url\) refuses the token: compare NATS_USER and NATS_TOKEN/,
+  );
+});
+
+it("refuses to start as a guest of NATS", async () => {
+  await expect(start("four", "")).rejects.toThrow(
+    /^The NATS server at 127\.0\.0\.1:\d+ \(--nats-url\) admits this process as a guest, .*: set NATS_TOKEN/,
   );
 });
 

@@ -88,6 +88,7 @@ export class SimulatedNats {
         }
       },
       flush: () => new Promise((resolve) => void world.after(faults.delay(), process, resolve)),
+      permits: async () => true,
       maxPayload: () => 1_048_576,
       clustered: () => false,
       hasJetStream: () => true,
