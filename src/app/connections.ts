@@ -41,11 +41,11 @@ import { schemaMigrations } from "#src/app/schema.ts";
 
 /** Delay in ms after which a start prints that it still waits for a server. */
 const PATIENCE_MS = 2_000;
-/** Why there is no connection, by the operating system's code. */
-const ADDRESS_FAULTS: Readonly<Record<string, string>> = {
-  EAI_AGAIN: "the host name cannot be looked up (EAI_AGAIN)",
-  ECONNREFUSED: "no program listens there (ECONNREFUSED)",
-  ENOTFOUND: "the host name is not known (ENOTFOUND)",
+/** Why there is no connection to a host, by the operating system's code. */
+const HOST_FAULTS = {
+  EAI_AGAIN: "the host name cannot be looked up",
+  ECONNREFUSED: "no program listens there",
+  ENOTFOUND: "the host name is not known",
 };
 /** What to do about errors of a connection to PostgreSQL, by their code. */
 const DATABASE_HINTS: Readonly<Record<string, string>> = {
@@ -53,9 +53,9 @@ const DATABASE_HINTS: Readonly<Record<string, string>> = {
   "28000": "; correct the user, or the server's pg_hba.conf",
   "28P01": "; correct the user and the password",
   "3D000": "; create it as the owner, or correct the name after the port",
-  EAI_AGAIN: "; the host name cannot be looked up",
-  ECONNREFUSED: "; no program listens there: start the server, or correct the host and the port",
-  ENOTFOUND: "; the host name is not known",
+  EAI_AGAIN: `; ${HOST_FAULTS.EAI_AGAIN}`,
+  ECONNREFUSED: `; ${HOST_FAULTS.ECONNREFUSED}: start the server, or correct the host and the port`,
+  ENOTFOUND: `; ${HOST_FAULTS.ENOTFOUND}`,
 };
 /**
  * Time limit in ms for the first response of the database; shorter than the PostgreSQL client library's connect
@@ -218,7 +218,10 @@ function natsFault(url: string): Promise<string> {
       resolve(why);
     };
     socket.setTimeout(PATIENCE_MS, () => settle("what is there does not say that it is a NATS server"));
-    socket.once("error", (error) => settle(ADDRESS_FAULTS[errorCode(error)] ?? reason(error)));
+    socket.once("error", (error) => {
+      const code = errorCode(error);
+      settle(code in HOST_FAULTS ? `${HOST_FAULTS[code as keyof typeof HOST_FAULTS]} (${code})` : reason(error));
+    });
     socket.once(
       "data",
       (bytes) =>

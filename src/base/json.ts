@@ -7,6 +7,7 @@
  */
 import { parse, stringify } from "lossless-json";
 import { fromUtf8, toHex } from "#src/base/bytes.ts";
+import { isRecord } from "#src/base/record.ts";
 
 /** A JSON value, with `bigint` for integers beyond 2^53. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
@@ -72,7 +73,7 @@ function onDuplicateKey({ key }: { readonly key: string }): never {
 
 /** Whether some JSON is an object. */
 export function isObject(json: Json | undefined): json is { [key: string]: Json } {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
+  return isRecord(json);
 }
 
 /** Whether two values are equal as JSON: in any order of members, and without those that are `undefined`. */
