@@ -46,11 +46,12 @@ export function operatorPort({ operatorHost: host, operatorPort: port }: Options
 }
 
 /** The ports of the signing services. */
-export function signerPorts({ signers }: Options): HostPort[] {
-  const { instances = [], host = "" } = signers ?? {};
+export function signerPorts(options: Options): HostPort[] {
+  const { instances = [], host = "" } = options.signers ?? {};
+  const option = typed("signer-port", options);
   return instances.map(({ seed, port }) => {
     const hostOption = "--signer-host or --host";
-    return { service: `the signing service of ${seed}`, host, port, option: "--signer-port", hostOption };
+    return { service: `the signing service of ${seed}`, host, port, option, hostOption };
   });
 }
 

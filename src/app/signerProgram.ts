@@ -34,10 +34,19 @@ const FOLDER = ".arbor-signer";
 const FREE = ["token-port", "wallet-port", "operator-port", "nats-port"];
 const FREE_OF_DEVNET = ["devnet-port", "indexer-port", "node-port", "ogmios-port", "kupo-port", "utxorpc-port"];
 
+/** The own options that those of one wallet stand for, but for the admin host: its own one depends on the provider. */
+const OWN: OptionAliases["own"] = {
+  seed: "signer-seed",
+  port: "signer-port",
+  generate: "signer-generate",
+  "yaci-store-host": "yaci-url",
+};
+
 const aliases = ({ three }: SignerRules): OptionAliases => ({
   names: ["seed", "port", "yaci-store-host", "yaci-admin-host", "database-path"],
   flags: ["generate"],
   shorts: { generate: "g" },
+  own: three ? {} : OWN,
   translate(values, env, problem) {
     const {
       seed,

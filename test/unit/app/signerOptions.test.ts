@@ -76,9 +76,11 @@ describe("the program signer", () => {
 
   it("says what is wrong with its options", () => {
     expect(refused([])).toContain("--seed FILE is required");
-    expect(refused(["--seed", "a,b"])).toContain("--signer-port has 1 ports for 2 files");
+    expect(refused(["--seed", "a,b"])).toContain("--port has 1 ports for 2 files of --seed");
+    expect(refused(["--signer-seed", "a,b"])).toContain("--port has 1 ports for 2 files of --signer-seed");
     expect(refused(["--seed", "a,a", "--port", "1,2"])).toContain("names a file twice");
-    expect(refused(["--seed", "a", "--port", "x"])).toContain("--signer-port must be whole numbers");
+    expect(refused(["--seed", "a", "--port", "x"])).toContain("--port must be whole numbers");
+    expect(refused(["--seed", "a", "--signer-port", "x"])).toContain("--signer-port must be whole numbers");
     expect(refused(["--seed", "a", "--signer-generate", "often"])).toContain("never, missing, always");
     expect(refused(["--seed", "a", "--topup-url", "devnet"])).toContain("--topup-url must be a URL");
   });
