@@ -12,7 +12,7 @@ import { keepFocus } from "./focus.ts";
 import { here, hrefOf, match, type Route, type RouteMode, startRouter, title, visits } from "./router.ts";
 import { setting } from "./setting.ts";
 import { type Site, siteOf, SITES } from "./sites.ts";
-import { sentenceOf } from "./states.tsx";
+import { CommonFailures, sentenceOf } from "./states.tsx";
 import { Toasts } from "./toast.tsx";
 
 export interface Section {
@@ -135,6 +135,7 @@ function Frame({ page }: { readonly page: PageDefinition }) {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
+        <CommonFailures />
         <View page={page} />
       </main>
       <Toasts />

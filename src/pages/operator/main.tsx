@@ -72,7 +72,7 @@ mount({
   ],
   routes: [
     { path: "/", title: "Overview", view: OverviewView },
-    { path: "/ui", title: "Overview", view: OverviewView },
+    { path: "/ui", title: "Overview", section: "/", view: OverviewView },
     { path: "/ui/attention", title: "Attention", view: AttentionView },
     { path: "/ui/search", title: "Search", view: SearchView },
     { path: "/ui/actors", title: "Actors", view: ActorsView },

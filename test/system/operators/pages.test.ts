@@ -280,8 +280,22 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
     await page.getByRole("alert").filter({ hasText: "may be out of date" }).waitFor();
     await page.locator("#link[data-state=stale]").waitFor();
     await page.getByText("No dead letters.").waitFor();
-    // One that lies: no JSON.
     await page.unroute(isPage);
+    // What several parts of a view say is said once, and their data comes at the press of one button.
+    const isData = (url: URL) => !url.pathname.startsWith("/ui/");
+    await page.goto(`${arbor.operator}/ui/`);
+    await page.locator(".sections [aria-current]", { hasText: "Overview" }).waitFor();
+    await page.locator("#link[data-state=live]").waitFor();
+    await page.route(isData, (route) => route.abort());
+    await page.getByRole("link", { name: "Attention" }).first().click();
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.locator("#link[data-state=stale]").waitFor();
+    await page.locator("main > [role=alert]", { hasText: "The service cannot be reached." }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(1);
+    await page.unroute(isData);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    // One that lies: no JSON.
     await page.route(
       isPage,
       (route) => route.fulfill({ status: 200, contentType: "text/html", body: "<h1>hello</h1>" }),
