@@ -34,6 +34,7 @@ export const HELP = `arbor: authenticated facts on Cardano
   --origins O,O        additional origins allowed to call the token service, * for all  ARBOR_ORIGINS
   --page-connect U,U   other instances whose roots the token page may read (none)  ARBOR_PAGE_CONNECT
   --page-urls S=URL,…  origins of pages elsewhere, for the links between pages: tokens, wallet, explorer, operator  ARBOR_PAGE_URLS
+  --port-offset N      is added to the default port of every service, for a second process on a machine (0)  ARBOR_PORT_OFFSET
   --token-port N       token service (3000)                             ARBOR_TOKEN_PORT
   --rate-limit N       requests per second and client of the token service; 0: no limit (0)  ARBOR_RATE_LIMIT
   --client-builds N    concurrent builds per client of the token service; 0: no limit (32)  ARBOR_CLIENT_BUILDS
@@ -100,6 +101,7 @@ export const NAMES = [
   "origins",
   "page-connect",
   "page-urls",
+  "port-offset",
   "token-port",
   "fact-slots",
   "rate-limit",

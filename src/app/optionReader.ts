@@ -44,6 +44,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Variables that are not named after their option. */
 const VARIABLES: Partial<Record<OptionName, string>> = { "database-url": "DATABASE_URL", "nats-url": "NATS_URL" };
 
+/** The greatest offset of default ports; the highest one of them is 50051. */
+const PORT_OFFSET_MOST = 15_000;
+
 const variableOf = (name: OptionName) => VARIABLES[name] ?? "ARBOR_" + name.toUpperCase().replaceAll("-", "_");
 
 /** Reads options. What is wrong is collected in `problems`; what is read is then not usable. */
@@ -51,6 +54,8 @@ export class OptionReader {
   readonly problems: string[] = [];
   /** The aliases under which messages name own options, by own name. */
   readonly typedAs: Readonly<Record<string, string>>;
+  /** What is added to default ports. */
+  readonly portOffset: number;
   #values: Values;
 
   /** `values`: what the command line gives. */
@@ -62,6 +67,7 @@ export class OptionReader {
     );
     this.#values = values;
     if (aliases) this.#values = aliases.translate(values, env, this.problem);
+    this.portOffset = this.number("port-offset", 0, PORT_OFFSET_MOST) ?? 0;
   }
 
   /** Collects a problem; an option in it that the environment gives is named with its variable. */
@@ -94,9 +100,9 @@ export class OptionReader {
     return undefined;
   };
 
-  /** A port, or `usual`. */
+  /** A port, or `usual` with the offset. */
   port(name: OptionName, usual: number): number {
-    return this.number(name, 0, 65_535) ?? usual;
+    return this.number(name, 0, 65_535) ?? usual + this.portOffset;
   }
 
   readonly flag = (name: OptionName): boolean => {

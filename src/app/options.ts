@@ -189,7 +189,7 @@ export function readOptions(
   const devnet = provider === "devnet";
   const network = readNetwork({ text, flag, number, isArgument, devnet, problem });
   const host = text("host") ?? "127.0.0.1";
-  const signers = readSigners({ text, host, problem });
+  const signers = readSigners({ text, host, port: 3000 + reader.portOffset, problem });
   const roles = readRoles(reader, devnet, signers);
   const where = readProvider(provider, {
     text,

@@ -144,12 +144,13 @@ export async function checkPorts(options: Options): Promise<void> {
   if (running !== undefined) {
     throw new StartError(
       `Process ${running} runs with the data in ${options.folder} already, and port ${first.port} is taken. ` +
-        "Stop that process, or start in another folder with other ports (--help lists the options).",
+        "Stop that process, or start another one with --folder DIR --port-offset N.",
     );
   }
   if (taken.length === 1) throw portTaken(first);
   const list = taken.map(({ port, service, option }) => `${port} for ${service} (${option})`).join(", ");
   throw new StartError(
-    `These ports are used by other programs: ${list}. Stop those programs or choose other ports with these options.`,
+    `These ports are used by other programs: ${list}. Stop those programs, or choose other ports: ` +
+      "each with its option, or all with --port-offset N.",
   );
 }

@@ -45,17 +45,19 @@ interface OptionReaders {
   readonly text: (name: OptionName) => string | undefined;
   /** Default of the host. */
   readonly host: string;
+  /** Default of the port. */
+  readonly port: number;
   readonly problem: (sentence: string) => void;
 }
 
 const items = (text: string) => text.split(",").map((item) => item.trim()).filter(Boolean);
 
 /** Reads the options; undefined where they name no file. Calls `problem` for each invalid one. */
-export function readSigners({ text, host: usual, problem }: OptionReaders): Signers | undefined {
+export function readSigners({ text, host: usual, port: usualPort, problem }: OptionReaders): Signers | undefined {
   const seeds = items(text("signer-seed") ?? "");
   if (seeds.length === 0) return undefined;
   if (new Set(seeds).size < seeds.length) problem("--signer-seed names a file twice: each service has its own wallet");
-  const ports = items(text("signer-port") ?? "3000").map((port) => {
+  const ports = items(text("signer-port") ?? String(usualPort)).map((port) => {
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
       problem(`--signer-port must be whole numbers from 0 to 65535, not ${port}`);
     }

@@ -27,7 +27,7 @@ interface SignerRules {
 /** Roles in the examples of this API: the owner of a token and two requesters, with their usual ports. */
 const THREE = { names: ["charlie", "bob", "alice"], ports: [3000, 3002, 3004] };
 /** Default of the token service's port beside three wallets. */
-const TOKEN_PORT = "3001";
+const TOKEN_PORT = 3001;
 const FOLDER = ".arbor-signer";
 
 /** Options at free ports unless they are set: several of these programs may run on one machine. */
@@ -61,6 +61,8 @@ const aliases = ({ three }: SignerRules): OptionAliases => ({
     const rename = renamer(given, problem);
     const inEnv = (name: string) => env["ARBOR_" + name.toUpperCase().replaceAll("-", "_")];
     const unlessSet = (name: string, value: string) => given[name] ??= inEnv(name) || value;
+    // what is no number is a problem where it is read
+    const offset = Number(given["port-offset"] ?? inEnv("port-offset")) || 0;
     rename("seed", seed, "signer-seed");
     rename("port", port, "signer-port");
     rename("generate", generate ? "always" : undefined, "signer-generate");
@@ -74,9 +76,9 @@ const aliases = ({ three }: SignerRules): OptionAliases => ({
     }
     if (three) {
       unlessSet("signer-seed", THREE.names.map((name) => `${FOLDER}/${name}.seed`).join(","));
-      unlessSet("signer-port", THREE.ports.join(","));
+      unlessSet("signer-port", THREE.ports.map((port) => port + offset).join(","));
       unlessSet("signer-generate", "missing");
-      unlessSet("token-port", TOKEN_PORT);
+      unlessSet("token-port", String(TOKEN_PORT + offset));
     } else if (!unlessSet("signer-seed", "")) {
       problem("--seed FILE is required");
     } else {
@@ -85,7 +87,7 @@ const aliases = ({ three }: SignerRules): OptionAliases => ({
         for (const name of FREE_OF_DEVNET) unlessSet(name, "0");
       }
     }
-    const place = three ? "three" : String(unlessSet("signer-port", "3000"));
+    const place = three ? "three" : String(unlessSet("signer-port", String(3000 + offset)));
     if (given["in-memory"] === undefined) unlessSet("folder", `${database ?? FOLDER}/${place}`);
     // as the clients of this service expect them
     unlessSet("fact-slots", "true");

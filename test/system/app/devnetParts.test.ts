@@ -88,7 +88,7 @@ test("a second start names all ports that the first one has", async () => {
   expect(await text(second.stderr)).toBe(
     `These ports are used by other programs: ${devnet} for the devnet (--devnet-port), ` +
       `${node} for the devnet's node socket over TCP (--node-port). ` +
-      "Stop those programs or choose other ports with these options.\n",
+      "Stop those programs, or choose other ports: each with its option, or all with --port-offset N.\n",
   );
   expect(await code).toBe(1);
 });

@@ -38,6 +38,24 @@ test("an address that the machine does not have is named with the option of the 
     );
 });
 
+test("an offset moves every default port, and no port that is given", () => {
+  const ports = (...args: string[]) => {
+    const read = readOptions(["--signer-seed", "a", ...args], {});
+    if (!read.ok || read.value === "help") throw new Error(read.ok ? "help" : read.error.message);
+    const { signers, ...rest } = read.value;
+    const own = Object.entries(rest).flatMap(([name, value]) => name.endsWith("Port") ? [[name, Number(value)]] : []);
+    return { ...Object.fromEntries(own), signer: signers!.instances[0]!.port };
+  };
+  const usual = ports();
+  expect(Object.keys(usual)).toHaveLength(11);
+  const moved = Object.fromEntries(Object.entries<number>(usual).map(([name, port]) => [name, port + 100]));
+  expect(ports("--port-offset", "100")).toEqual(moved);
+  expect(ports("--port-offset", "100", "--token-port", "3000")).toEqual({ ...moved, tokenPort: 3000 });
+  expect(readOptions(["--port-offset", "20000"], {})).toMatchObject({
+    error: { message: "--port-offset must be a whole number from 0 to 15000, not 20000." },
+  });
+});
+
 test("all taken ports are in one sentence", async () => {
   const [one, two] = taken.map(listeningPort);
   expect(await problem()).toBeUndefined();
@@ -47,7 +65,7 @@ test("all taken ports are in one sentence", async () => {
   expect(await problem("--devnet-port", `${one}`, "--token-port", `${two}`)).toMatch(
     new RegExp(
       `: ${one} for the devnet \\(--devnet-port\\), ${two} for the token service \\(--token-port\\)\\. ` +
-        "Stop those programs or choose other ports with these options\\.$",
+        "Stop those programs, or choose other ports: each with its option, or all with --port-offset N\\.$",
     ),
   );
 });

@@ -74,6 +74,15 @@ describe("the program signer", () => {
     expect(options).toMatchObject({ tokenPort: 3001, devnetPort: 10_000, folder: ".arbor-signer/three" });
   });
 
+  it("moves its default ports by an offset, and no port that is given", () => {
+    const ports = (...args: Parameters<typeof signer>) => signer(...args).signers!.instances.map(({ port }) => port);
+    expect(ports(["--seed", "a", "--port-offset", "100"])).toEqual([3100]);
+    expect(ports(["--seed", "a", "--port", "3001", "--port-offset", "100"])).toEqual([3001]);
+    const three = signer(["--port-offset", "100"], {}, true);
+    expect(three.signers!.instances.map(({ port }) => port)).toEqual([3100, 3102, 3104]);
+    expect(three.tokenPort).toBe(3101);
+  });
+
   it("says what is wrong with its options", () => {
     expect(refused([])).toContain("--seed FILE is required");
     expect(refused(["--seed", "a,b"])).toContain("--port has 1 ports for 2 files of --seed");
