@@ -122,8 +122,7 @@ export async function writeServer(
   }
   if (part.whole) {
     write(folder, THREAD, `import "${path.posix.relative(path.posix.dirname(THREAD), "dist/thread.js")}";\n`);
-    const guide = path.join(root, GUIDE);
-    if (existsSync(guide)) cpSync(guide, path.join(folder, GUIDE), { recursive: true });
+    if (hasGuide(root)) cpSync(path.join(root, GUIDE), path.join(folder, GUIDE), { recursive: true });
   }
   await writeBrowserBundles(root, folder, part);
   write(folder, "package.json", JSON.stringify({ type: "module", version, imports }) + "\n");
@@ -184,6 +183,19 @@ function write(folder: string, file: string, content: string | Uint8Array): void
   const target = path.join(folder, file);
   mkdirSync(path.dirname(target), { recursive: true });
   writeFileSync(target, content);
+}
+
+/** Whether the site was built, of the pages that the checkout has now: it holds a copy of each. */
+function hasGuide(root: string): boolean {
+  if (!existsSync(path.join(root, GUIDE))) return false;
+  const text = (file: string) => existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  const changed = filesOf(root, "docs").filter((file) => file.endsWith(".md") && !file.includes("/.vitepress/"))
+    .find((file) => text(path.join(root, file)) !== text(path.join(root, GUIDE, path.relative("docs", file))));
+  if (changed === undefined) return true;
+  console.warn(
+    `${changed} changed since ${GUIDE} was built: packages have no guide until task docs:site builds it again.`,
+  );
+  return false;
 }
 
 /** The files of a folder, relative to the root, with `/`. */

@@ -49,7 +49,7 @@ function digestsElsewhere(): string {
   const copy = path.join(place, "another", "checkout");
   mkdirSync(copy, { recursive: true });
   const parts = ["actors", "deno.json", "deno.prod.lock", "LICENSE", "machines", "node_modules", "package.json", "src"];
-  if (existsSync(path.join(root, "dist/docs"))) parts.push("dist");
+  if (existsSync(path.join(root, "dist/docs"))) parts.push("dist", "docs");
   execFileSync("cp", ["-al", ...parts, copy], { cwd: root });
   const only = (NAMES ?? []).flatMap((name) => ["--only", name]);
   const args = [
