@@ -53,6 +53,7 @@ export async function run(
 
 /** Applies the schema migrations and prints how many the database lacked. @throws {StartError} */
 async function migrateOnly(options: Options): Promise<void> {
+  for (const sentence of misspeltVariables(process.env)) process.stderr.write(sentence + "\n");
   const print = (line: string) => process.stdout.write(line + "\n");
   const store = openStore(present(options.databaseUrl, "the database's URL"), {
     max: 1,

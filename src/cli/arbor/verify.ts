@@ -23,7 +23,11 @@ export function verifyCommand(program: Command): void {
         output.record(proven, Object.entries(proven));
         return;
       }
-      if (token !== undefined || !options.policy) {
+      if (token !== undefined) throw new CliError("A token requires a key of its facts.", "bad_options");
+      for (const name of ["root", "datum", "output"] as const) {
+        if (options[name] !== undefined) throw new CliError(`--${name} requires a token and a key.`, "bad_options");
+      }
+      if (!options.policy) {
         throw new CliError("--policy with a file of the logs and witnesses that you trust is required.", "untrusted");
       }
       const verified = await readOffline(file, options.policy);

@@ -141,6 +141,8 @@ describe("errors", () => {
       1,
       "The standard input is not JSON. (malformed)\n",
     ],
+    [["verify", "-", "00".repeat(32)], 1, "A token requires a key of its facts. (bad_options)\n"],
+    [["verify", "-", "--root", ""], 1, "--root requires a token and a key. (bad_options)\n"],
     [["token", "list", "--jsno"], 2, "unknown option '--jsno' (unknown_option)\n(Did you mean --json?)\n"],
     [
       ["token", "history", "x", "--status", "closed"],
