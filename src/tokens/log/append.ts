@@ -249,12 +249,14 @@ async function readLeaves(sql: Queries, after: number, until: number, net: numbe
     sql<Row[]>`
       select ref, token, root, output, from_slot as slot, 0 as last, coalesce(position, -1) as position
       from token_state where from_slot > ${after} and from_slot <= ${until}`,
-    // a token has ended where it has no state that outlives the span: the newest one is looked at first, not all of them
+    // a token has ended where it has no state that outlives the span: the newest ones are looked at first, not all of them
     sql<Row[]>`
       select distinct on (token) ref, token, root, output, to_slot as slot, 1 as last, 0 as position
       from token_state s where to_slot > ${after} and to_slot <= ${until} and (
-        select o.to_slot <= ${until} from token_state o where o.token = s.token and o.from_slot <= ${until}
-        order by o.from_slot desc, o.to_slot desc nulls first limit 1) and not exists (
+        select bool_and(coalesce(o.to_slot <= ${until}, false)) from token_state o
+        where o.token = s.token and o.from_slot = (
+          select n.from_slot from token_state n where n.token = s.token and n.from_slot <= ${until}
+          order by n.from_slot desc limit 1)) and not exists (
         select from token_state o where o.token = s.token and o.from_slot <= ${until}
           and (o.to_slot is null or o.to_slot > ${until}))
       order by token, to_slot desc, from_slot desc, s.position desc nulls last`,

@@ -28,11 +28,12 @@ export async function readRoot(sql: Queries, size: number): Promise<Uint8Array> 
 /**
  * A column of the newest of some entries of a token that counts: none that a rollback withdrew, and no rollback. It is found
  * by the index of a token's numbers: without statistics, a plan that knows what counts reads all that count of all tokens.
+ * The outer query keeps the order of the inner one; if it had an order of its own, the inner one would read all of the token.
  */
 export function newestCounted(sql: Queries, column: "n" | "slot", where: Fragment): Fragment {
   return sql`(select ${sql(column)} from (
     select * from log_entry where ${where} and seq is not null order by seq desc offset 0) entry
-    where not withdrawn and undoes is null order by seq desc limit 1)`;
+    where not withdrawn and undoes is null limit 1)`;
 }
 
 /** Number of entries. */

@@ -134,6 +134,8 @@ describe.skipIf(!hasNode)("the package of the programs", () => {
     const run = await runCli(["start", ...PORTS, "--folder", "/proc/nothing"], {
       command: [...command, binary("arbor")],
       cwd: home,
+      // a start on a database has no folder
+      env: { DATABASE_URL: "" },
     });
     expect(run).toEqual({
       code: 1,

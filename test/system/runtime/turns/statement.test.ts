@@ -9,6 +9,7 @@ import { type StatementResult, turnStatement, type TurnWrite } from "#src/runtim
 import { turnStore } from "#src/runtime/turns/connections.ts";
 import { createWriter } from "#src/runtime/turns/writer.ts";
 import { migrate } from "#src/store/migrations.ts";
+import { onlyRow } from "#src/store/rows.ts";
 import { openStore, type Queries, type Store } from "#src/store/store.ts";
 import { migrationsOf } from "../../../support/infra/migrationsOf.ts";
 import { accountKind, accountMigrations, wire } from "../../../support/runtime/account.ts";
@@ -246,7 +247,13 @@ test("rows of large tables are found by their whole keys, by a plan that was mad
   const { text } = turnStatement([{ ...one, rows }, turn("b", [add("c1")])]);
   const plan = await store.sql.begin(async (sql) => {
     await sql`set local enable_seqscan = off`;
-    const lines = await sql.unsafe<{ "QUERY PLAN": string }[]>(`explain (generic_plan) ${text}`);
+    await sql`set local plan_cache_mode = force_generic_plan`;
+    await sql.unsafe(`prepare turns as ${text}`);
+    const { count } = await onlyRow(sql<{ count: number }[]>`
+      select cardinality(parameter_types) as count from pg_prepared_statements where name = 'turns'`);
+    const lines = await sql.unsafe<{ "QUERY PLAN": string }[]>(
+      `explain execute turns (${Array(count).fill("null").join()})`,
+    );
     return lines.map((line) => line["QUERY PLAN"].trim());
   });
   const keys = {
