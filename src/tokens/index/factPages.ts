@@ -10,6 +10,7 @@
 import { concat } from "#src/base/bytes.ts";
 import { foldedBytes } from "#src/tokens/index/foldedBytes.ts";
 import type { Row } from "#src/chain/index/projection.ts";
+import { newestStates } from "#src/tokens/index/read.ts";
 import { bigint, bytes, maybeSlot, number, text } from "#src/tokens/index/rows.ts";
 import type { Fragment, Queries } from "#src/store/store.ts";
 
@@ -121,8 +122,8 @@ export async function readStateAt(sql: Queries, token: string, ref: string): Pro
 /** A token's state at the end of the block at a slot; undefined if the token was booted later. */
 export async function readStateAtSlot(sql: Queries, token: string, slot: number): Promise<StatePoint | undefined> {
   const [row] = await sql<Row[]>`
-    select ref, root, from_slot, to_slot, position from token_state where token = ${token} and from_slot <= ${slot}
-    order by from_slot desc, to_slot desc nulls first limit 1`;
+    select ref, root, from_slot, to_slot, position from token_state where ${newestStates(sql, token, slot)}
+    order by to_slot desc nulls first limit 1`;
   return row && pointOf(row);
 }
 

@@ -6,7 +6,7 @@ import { neededBuckets } from "#src/forestry/cut.ts";
 import { digest } from "#src/forestry/hash.ts";
 import type { Change } from "#src/forestry/trie.ts";
 import type { PackedFacts } from "#src/tokens/index/leaves.ts";
-import { operationOf } from "#src/tokens/index/read.ts";
+import { newestStates, operationOf } from "#src/tokens/index/read.ts";
 import { bytes, flag, maybeText, number } from "#src/tokens/index/rows.ts";
 import { bucketKey, unpackCut } from "#src/tokens/index/trie.ts";
 import type { Queries } from "#src/store/store.ts";
@@ -88,8 +88,8 @@ async function readFactsBefore(
   paths: readonly Uint8Array[],
 ): Promise<PackedFacts> {
   const live = sql`from_slot < ${slot} and (to_slot is null or to_slot >= ${slot})`;
-  const [state] = await sql<Row[]>`select cut from token_state where token = ${token} and from_slot < ${slot}
-    order by from_slot desc, to_slot desc nulls first limit 1`;
+  const [state] = await sql<Row[]>`select cut from token_state where ${newestStates(sql, token, slot - 1)}
+    order by to_slot desc nulls first limit 1`;
   if (!state) return { leaves: new Uint8Array() };
   if (!flag(state, "cut")) {
     const [row] = await sql<Row[]>`

@@ -105,6 +105,15 @@ export function requestOf(row: Row): OpenRequest {
   };
 }
 
+/**
+ * The condition of a token's states that begin in the newest slot up to `slot`. An order by that slot and another column
+ * would, in a plan that was made for a small table, sort all states of the token.
+ */
+export function newestStates(sql: Queries, token: string | Fragment, slot: number): Fragment {
+  return sql`token = ${token} and from_slot = (select from_slot from token_state
+    where token = ${token} and from_slot <= ${slot} order by from_slot desc limit 1)`;
+}
+
 /** Reads a token's status and state. */
 export async function readToken(sql: Queries, token: string): Promise<TokenLookup> {
   const [row] = await sql<Row[]>`

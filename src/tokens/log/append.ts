@@ -21,6 +21,7 @@ import type { Row } from "#src/chain/index/projection.ts";
 import { planLookups } from "#src/store/readPool.ts";
 import { onlyRow } from "#src/store/rows.ts";
 import type { Queries } from "#src/store/store.ts";
+import { newestStates } from "#src/tokens/index/read.ts";
 import { signCheckpoint } from "#src/tlog/checkpoint.ts";
 import { leafHash } from "#src/tlog/hash.ts";
 import type { NoteSigner } from "#src/tlog/note.ts";
@@ -253,10 +254,8 @@ async function readLeaves(sql: Queries, after: number, until: number, net: numbe
     sql<Row[]>`
       select distinct on (token) ref, token, root, output, to_slot as slot, 1 as last, 0 as position
       from token_state s where to_slot > ${after} and to_slot <= ${until} and (
-        select bool_and(coalesce(o.to_slot <= ${until}, false)) from token_state o
-        where o.token = s.token and o.from_slot = (
-          select n.from_slot from token_state n where n.token = s.token and n.from_slot <= ${until}
-          order by n.from_slot desc limit 1)) and not exists (
+        select bool_and(coalesce(to_slot <= ${until}, false)) from token_state
+        where ${newestStates(sql, sql`s.token`, until)}) and not exists (
         select from token_state o where o.token = s.token and o.from_slot <= ${until}
           and (o.to_slot is null or o.to_slot > ${until}))
       order by token, to_slot desc, from_slot desc, s.position desc nulls last`,
