@@ -271,7 +271,7 @@ async function webhooks(store: Store): Promise<Item[]> {
       detail: reason,
       advice: status === "disabled"
         ? "Correct the receiver, send it a test, and resume the webhook; or remove it."
-        : "They are attempted again for some days. Check the receiver, and send it a test.",
+        : "They are attempted again for about a day. Check the receiver, and send it a test.",
       page: "/ui/webhooks",
       count: pending,
     }]
