@@ -78,6 +78,11 @@ const endpoints = new Set(
   ).concat(PAGES_OF_SERVICES.map((path) => `GET ${path}`)),
 );
 
+const tests = new Set(
+  readdirSync(path.join(root, "test"), { recursive: true, encoding: "utf8" }).map((name) => path.basename(name)),
+);
+const commands = [...readPage("docs/reference/commands.md").matchAll(/^### arbor (.*)$/gm)].map(([, name]) => name!);
+
 describe.each(pages)("%s", (page) => {
   const text = readPage(page);
   const code = inlineCode(text);
@@ -86,6 +91,22 @@ describe.each(pages)("%s", (page) => {
   it("names files that exist", () => {
     const named = code.filter((one) => /^(?:src|test|actors|machines|docs|examples)\/[\w./-]+$/.test(one));
     expect(named.filter((name) => !existsSync(path.join(root, name)))).toEqual([]);
+  });
+
+  it("names tests that exist, but for one that it has the reader write", () => {
+    const named = code.filter((one) => /^[\w-]+\.test\.ts$/.test(one) && !text.includes(`Save this as \`${one}\``));
+    expect(named.filter((name) => !tests.has(name))).toEqual([]);
+  });
+
+  it("names commands of arbor that exist", () => {
+    const right = blocksOf(text).filter(({ notRun }) => notRun !== "it fails").map((block) => block.code);
+    const lines = [...code, ...right].join("\n");
+    const named = [...lines.matchAll(/^(?:.*[(|;] *)?arbor ([a-z][a-z-]*(?: [a-z][a-z-]*)?)/gm)].map(([, name]) =>
+      name!
+    );
+    const exists = (name: string) =>
+      commands.some((command) => command === name.split(" ")[0] || `${command} `.startsWith(`${name} `));
+    expect(named.filter((name) => !exists(name))).toEqual([]);
   });
 
   it("has links and pictures that lead somewhere", () => {
