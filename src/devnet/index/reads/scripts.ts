@@ -1,4 +1,5 @@
 /** Reads of the index: scripts, their redeemers, and datums. Each function is one statement. */
+import { isHex } from "#src/base/bytes.ts";
 import { direction, limits, type Page } from "#src/devnet/index/reads/page.ts";
 import type { Queries } from "#src/store/store.ts";
 
@@ -20,8 +21,9 @@ export async function readScriptHashes(sql: Queries, page: Page): Promise<string
   return rows.map(({ hash }) => hash);
 }
 
-/** A script by its hash. */
+/** A script by its hash; no script has a text that is not hexadecimal, such as one with a NUL. */
 export async function readScriptRow(sql: Queries, hash: string): Promise<ScriptRow | undefined> {
+  if (!isHex(hash)) return undefined;
   const [row] = await sql<ScriptRow[]>`select kind, bytes from devnet_index_script where hash = ${hash}`;
   return row && { kind: row.kind, bytes: new Uint8Array(row.bytes) };
 }

@@ -26,7 +26,7 @@ const TOO_DEEP = "The datum is nested too deeply for JSON.";
 export function scriptOperations({ devnet: { genesis }, store }: BlockfrostService): Operation[] {
   /** Shows a script; undefined where it is not on the chain. */
   const ofScript = async (hash: string, view: (script: ScriptRow) => object) => {
-    const script = isHex(hash) ? await readScriptRow(store.sql, hash) : undefined;
+    const script = await readScriptRow(store.sql, hash);
     return script && view(script);
   };
   const ofDatum = async (hash: string, view: (cbor: Uint8Array) => object) => {

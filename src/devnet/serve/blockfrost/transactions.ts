@@ -4,7 +4,7 @@
  * A transaction that failed in phase 2 has the outputs that it really spent and created, and no other effect. One that
  * stands for an output of the genesis has that output.
  */
-import { toHex } from "#src/base/bytes.ts";
+import { isHex, toHex } from "#src/base/bytes.ts";
 import { as, decodeAll, type Item } from "#src/cardano/cbor.ts";
 import { type Body, readBody } from "#src/cardano/conway/body.ts";
 import { referenceScriptHash } from "#src/cardano/conway/script.ts";
@@ -213,7 +213,7 @@ function aboutTransaction<T>(
 ) {
   return ({ hash }: { readonly hash: string }): Promise<T> =>
     atOneState(store, async (sql) => {
-      const transaction = await reads.readTransaction(sql, hash.toLowerCase());
+      const transaction = isHex(hash) ? await reads.readTransaction(sql, hash.toLowerCase()) : undefined;
       if (!transaction) throw notFound();
       return await read(transaction, sql);
     });
