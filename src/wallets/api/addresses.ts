@@ -1,6 +1,7 @@
 /** Addresses in requests and answers; safe in a browser. */
 import { z } from "zod";
 import { type Address, parseAddress } from "#src/cardano/address.ts";
+import { plainText } from "#src/http/textSchemas.ts";
 import { time } from "#src/wallets/api/places.ts";
 import { keyScript } from "#src/wallets/api/script.ts";
 import { shownHex, whole } from "#src/wallets/api/text.ts";
@@ -29,7 +30,7 @@ export const walletAddress = z.object({
 export const reservationBody = z.object({
   reserve_for: z.object({ quantity: whole(1, 31_536_000), unit: z.literal("second") })
     .default({ quantity: 86_400, unit: "second" }).describe("How long no other caller gets the address."),
-  reference: z.string().min(1).max(200).optional().describe(
+  reference: plainText(200).optional().describe(
     "Your name for the reservation, such as an invoice: the same name gives the same address until the reservation ends.",
   ),
 }).meta({ id: "AddressReservationBody" });

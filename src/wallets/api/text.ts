@@ -1,5 +1,6 @@
 /** Building blocks of the wallet service's schemas; safe in a browser. */
 import { z } from "zod";
+import { isWellFormed } from "#src/base/bytes.ts";
 
 /** The greatest quantity that an output can hold. */
 export const MOST = 2n ** 64n - 1n;
@@ -56,7 +57,7 @@ export const shownName = z.string().min(1).max(255);
 export const walletName = between("name", 1, 255).refine(
   (text) => !text.includes("\0"),
   "name contains a NUL character",
-).meta({
+).refine(isWellFormed, "name contains a lone surrogate").meta({
   description: "Name of the wallet.",
   minLength: 1,
   maxLength: 255,

@@ -15,4 +15,22 @@ describe("a malformed body", () => {
     // if other servers report the whole body, a part of it is named here
     expect(places - samePlace).toBeLessThanOrEqual(12);
   });
+
+  const wallet = `/v2/wallets/${"ab".repeat(20)}`;
+  const words = `${"abandon ".repeat(14)}address`.split(" ");
+  test.each([
+    ["POST", "/v2/wallets", { mnemonic_sentence: words, passphrase: "Secure Passphrase" }, "name"],
+    ["PUT", wallet, {}, "name"],
+    ["POST", `${wallet}/addresses/next-unused`, {}, "reference"],
+  ])("with a text that PostgreSQL cannot store is refused: %s %s", async (method, path, body, member) => {
+    for (const text of ["a\0b", "a\ud800", "\udc00\ud800"]) {
+      const response = await edgeAlone().request(path, {
+        method,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ...body, [member]: text }),
+      });
+      const { code, message } = await response.json();
+      expect([response.status, code, message]).toEqual([400, "bad_request", expect.stringContaining(member)]);
+    }
+  });
 });
