@@ -4,7 +4,7 @@
  */
 import type { Context } from "hono";
 import { z } from "zod";
-import { fromUtf8 } from "#src/base/bytes.ts";
+import { fromUtf8, isWellFormed } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 
@@ -72,12 +72,19 @@ export function afterIn<T>(after: string | undefined, schema: z.ZodType<T>, refu
 export function readCursorText<T>(text: string, schema: z.ZodType<T>, refused: () => Error = noPlace): T {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-    const cursor = schema.safeParse(parseJson(fromUtf8(bytes) ?? ""));
-    if (cursor.success) return cursor.data;
+    const cursor = parseJson(fromUtf8(bytes) ?? "");
+    const read = isStored(cursor) ? schema.safeParse(cursor) : undefined;
+    if (read?.success) return read.data;
   } catch (error) {
     if (!(error instanceof SyntaxError) && !(error instanceof DOMException)) throw error;
   }
   throw refused();
 }
+
+/** Whether the texts of a cursor can be those of rows: PostgreSQL stores no NUL and no lone surrogate. */
+const isStored = (cursor: unknown): boolean =>
+  typeof cursor === "string"
+    ? !cursor.includes("\0") && isWellFormed(cursor)
+    : !(cursor instanceof Object) || Object.values(cursor).every(isStored);
 
 const noPlace = () => new HttpFailure(400, "bad_request", "after is not a cursor of this list.");

@@ -35,7 +35,7 @@ const AT_ONCE = 100;
 const FIRST: HistoryCursor = { slot: -1, index: -1, hash: "" };
 
 /** A place in a wallet's history, as cursors have it. */
-export const HISTORY_PLACE = z.object({ slot: z.int(), index: z.int(), hash: z.string() });
+export const HISTORY_PLACE = z.object({ slot: z.int(), index: z.int32(), hash: z.string() });
 
 type HistoryRead = Awaited<ReturnType<typeof readHistoryPage>>;
 
