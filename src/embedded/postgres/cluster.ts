@@ -9,6 +9,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -23,6 +24,8 @@ import { HANDED_FILE, launch, type ServerPrograms, waitForExit } from "#src/embe
 
 /** The database account that owns everything. */
 export const DATABASE_USER = "arbor";
+/** Beginning of the name of a data folder that is not complete. */
+const UNFINISHED = "data.new";
 
 /** Reads the password of the database; only the folder's owner can. */
 export function readPassword(folder: string): string {
@@ -41,16 +44,18 @@ export function readPassword(folder: string): string {
 /**
  * Creates the data folder if there is none: UTF-8, locale C, checksums, and a random password for local connections,
  * because any user of the machine can open a loopback port. The folder gets its name only when it is complete, so an
- * interrupted start leaves nothing that a later one would use.
+ * interrupted start leaves nothing that a later one would use. Each start has a folder of its own for that: initdb
+ * outlives a process that was killed, and still writes into the one that it was given.
  */
 export async function createCluster(folder: string, place: ServerPrograms): Promise<void> {
   const data = join(folder, "data");
+  removeUnfinished(folder);
   if (existsSync(join(data, "PG_VERSION"))) return;
   checkSpace(folder);
-  const fresh = join(folder, "data.new");
+  const fresh = join(folder, `${UNFINISHED}${randomBytes(8).toString("hex")}`);
   const passwordFile = join(folder, "password");
   const handedFile = join(folder, "password.new");
-  for (const left of [fresh, handedFile]) rmSync(left, { recursive: true, force: true });
+  rmSync(handedFile, { force: true });
   const password = randomBytes(24).toString("base64url");
   const kept = openSync(passwordFile, "w", 0o600);
   try {
@@ -103,5 +108,16 @@ export async function createCluster(folder: string, place: ServerPrograms): Prom
     fsyncSync(names);
   } finally {
     closeSync(names);
+  }
+}
+
+/** Removes what interrupted starts left; what an initdb of one still writes remains for the next start. */
+function removeUnfinished(folder: string): void {
+  for (const name of readdirSync(folder).filter((one) => one.startsWith(UNFINISHED))) {
+    try {
+      rmSync(join(folder, name), { recursive: true, force: true });
+    } catch {
+      continue;
+    }
   }
 }

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, statfsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,6 +56,11 @@ function start(folder: string, args: string[] = [], options: RunOptions = {}): R
   const running = run([folder, ...args], options);
   processes.push(running.pid);
   return running;
+}
+
+/** Names of the data folders that are not complete. */
+async function unfinished(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.startsWith("data.new"));
 }
 
 /** Starts a parent and waits for its server. */
@@ -266,13 +271,37 @@ test("an interrupted initialisation leaves nothing that is used", async () => {
   const folder = await newFolder();
   const parent = start(folder);
   await parent.next((said) => said.progress !== undefined);
-  while (!existsSync(join(folder, "data.new", "base")) && !existsSync(join(folder, "data"))) await sleep(2);
+  while (!["data", ...await unfinished(folder)].some((name) => existsSync(join(folder, name, "base")))) await sleep(2);
   process.kill(-parent.pid, "SIGKILL");
   await parent.ended;
   expect(existsSync(join(folder, "data"))).toBe(false);
   await mkdir(join(folder, "data.new", "again"), { recursive: true });
   const { url } = await started(folder);
   expect(await write(url)).toBe(1);
+  expect(await unfinished(folder)).toEqual([]);
+});
+
+test("an initialisation that outlives its process does not disturb the next start, and its folder goes later", async () => {
+  const folder = await newFolder();
+  const name = "data.new";
+  const { uid, gid } = await stat(folder);
+  const writer: ChildProcess = spawn("/bin/sh", ["-c", 'while :; do mkdir -p "$0/base/$((i=i+1))"; done', name], {
+    cwd: folder,
+    stdio: "ignore",
+    uid,
+    gid,
+  });
+  processes.push(writer.pid!);
+  while (!existsSync(join(folder, name, "base", "9"))) await sleep(2);
+  const first = await startPostgres({ folder, log: silentLog });
+  expect(await write(first.url)).toBe(1);
+  await first.stop();
+  writer.kill("SIGKILL");
+  await waitForEnd(writer.pid!, 10_000);
+  const second = await startPostgres({ folder, log: silentLog });
+  expect(await write(second.url)).toBe(2);
+  await second.stop();
+  expect(await unfinished(folder)).toEqual([]);
 });
 
 test("a volume that is full or too small for a new database is reported in plain words", async (context) => {
