@@ -194,6 +194,9 @@ describe.each(servers)("%s", (kind, start) => {
         await codeOf(manager.streams.getMessage(STREAM, query));
       expect(await missing({ seq: 100_000 })).toBe(10_037);
       expect(await missing({ last_by_subj: "arbor.event.absent.>" })).toBe(10_037);
+      // no subject is such: it goes to no database, which refuses a NUL
+      expect(await missing({ last_by_subj: "arbor.event.\0.>" })).toBe(10_037);
+      expect(await call(`STREAM.INFO.${STREAM}`, { subjects_filter: "arbor.event.\0.>" })).not.toHaveProperty("error");
       expect(await call(`STREAM.MSG.GET.${STREAM}`, {})).toMatchObject({ error: { code: 400, err_code: 10_003 } });
       expect(await call(`STREAM.MSG.GET.${STREAM}`)).toMatchObject({ error: { code: 400, err_code: 10_003 } });
     });

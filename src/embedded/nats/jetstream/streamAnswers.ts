@@ -76,7 +76,7 @@ async function subjectCounts(
   if (typeof filter !== "string" || filter === "") return {};
   const { first, last } = state;
   const subjects: { [subject: string]: number } = {};
-  for (let from = first; from <= last;) {
+  for (let from = isSubscription(filter) ? first : Infinity; from <= last;) {
     const { found, to } = await reader.source.find(from, last, [filter], COUNTED);
     for (const { subject } of found) subjects[subject] = (subjects[subject] ?? 0) + 1;
     if (Object.keys(subjects).length > mostSubjects) throw errors.insufficientResources();
@@ -96,8 +96,9 @@ export async function messageOf(reader: StreamReader, json: Json | undefined): P
   const { first, last } = await reader.current();
   let message: StoredMessage | undefined;
   if (nextFor !== "") message = await nextOf(reader, Math.max(first, seq), last, nextFor);
-  else if (lastFor !== "") message = await reader.source.last(first, last, [lastFor]);
-  else if (seq >= first && seq <= last) message = await reader.message(seq);
+  else if (lastFor !== "") {
+    message = isSubscription(lastFor) ? await reader.source.last(first, last, [lastFor]) : undefined;
+  } else if (seq >= first && seq <= last) message = await reader.message(seq);
   if (message === undefined) throw errors.noMessage();
   return shown(message);
 }
