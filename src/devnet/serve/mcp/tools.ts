@@ -11,6 +11,7 @@ import { describeFailure } from "#src/cardano/failureText.ts";
 import { scanTransaction } from "#src/cardano/scan.ts";
 import * as api from "#src/devnet/api/devnet.ts";
 import { evaluateTransaction } from "#src/devnet/serve/evaluation.ts";
+import { plainText } from "#src/http/textSchemas.ts";
 import type { LocalApi, McpSettings } from "#src/devnet/serve/mcp/settings.ts";
 
 /** Most characters of an answer: what a model reads must be short. */
@@ -29,7 +30,7 @@ const transaction = z.string().max(MOST_DIGITS).regex(/^([0-9a-fA-F]{2})+$/).des
 const limit = z.int().min(1).max(MOST_ITEMS).default(20).describe("Most items of the answer.");
 const after = z.string().max(2_000).optional().describe("The cursor of the answer before.");
 const kind = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
-const id = z.string().min(1).max(256);
+const id = plainText(256);
 
 /** A tool: what it takes, and the answer. */
 interface Tool<Input extends z.ZodType> {
