@@ -44,8 +44,9 @@ export function badKind(kind: string, kinds: Iterable<Pick<SelectableKind, "kind
  * the known names, `bad_id`
  */
 export function knownSelection({ kind, id, transition, state }: Selection, all: Iterable<SelectableKind>): void {
-  const kinds = [...all].filter((one) => kind === undefined || one.kind === kind);
-  if (kind !== undefined && kinds.length === 0) throw badKind(kind, all);
+  const known = [...all];
+  const kinds = known.filter((one) => kind === undefined || one.kind === kind);
+  if (kind !== undefined && kinds.length === 0) throw badKind(kind, known);
   const of = kind === undefined ? "" : ` of ${kind}`;
   if (transition !== undefined) {
     const names = kinds.flatMap(transitionsOf);
