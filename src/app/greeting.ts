@@ -28,9 +28,12 @@ export function nextSteps(listening: readonly Listening[]): readonly string[] {
   const [tokens, operator, devnet] = ["token service", "operator service", "devnet and faucet"].map(listened);
   if (tokens === undefined || operator === undefined || devnet === undefined) return [];
   const wallets = listened("wallet service");
-  const demoEnvironment = tokens.endsWith(":3000") && devnet.endsWith(":10000")
+  // the demo's last line has the address of the operator service
+  const demoEnvironment = tokens.endsWith(":3000") && devnet.endsWith(":10000") && operator.endsWith(":8091")
     ? ""
-    : `ARBOR_TOKENS_URL=${openable(tokens)} ARBOR_DEVNET_URL=${openable(devnet)} `;
+    : `ARBOR_TOKENS_URL=${openable(tokens)} ARBOR_DEVNET_URL=${openable(devnet)} ARBOR_OPERATOR_URL=${
+      openable(operator)
+    } `;
   const pages = [
     { at: operator, what: "its actor" },
     { at: tokens, what: "its facts" },

@@ -47,7 +47,7 @@ describe("a start", () => {
     const next = lines.slice(lines.findIndex((line) => line.startsWith("Next")));
     expect(lines.at(-next.length - 1)).toMatch(/^Ready after /);
     expect(next[1]).toContain(
-      `ARBOR_TOKENS_URL=${arbor.tokens} ARBOR_DEVNET_URL=${arbor.devnet} ${DENO_TASK} demo`,
+      `ARBOR_TOKENS_URL=${arbor.tokens} ARBOR_DEVNET_URL=${arbor.devnet} ARBOR_OPERATOR_URL=${arbor.operator} ${DENO_TASK} demo`,
     );
     const { origin } = new URL(arbor.wallets);
     expect(next[2]!.match(/http\S+/g)).toEqual([arbor.operator, arbor.tokens, origin, arbor.devnet]);

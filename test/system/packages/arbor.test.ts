@@ -162,7 +162,10 @@ describe.skipIf(!hasNode)("the package of the programs", () => {
     // the hint names the program as it was started
     const started = `${name === "Deno" ? "deno run -A" : "node"} ${binary("arbor")}`;
     expect(program.output()).toMatch(
-      new RegExp(`make a token with facts: ARBOR_TOKENS_URL=\\S+ ARBOR_DEVNET_URL=\\S+ ${started} demo$`, "m"),
+      new RegExp(
+        `make a token with facts: ARBOR_TOKENS_URL=\\S+ ARBOR_DEVNET_URL=\\S+ ARBOR_OPERATOR_URL=\\S+ ${started} demo$`,
+        "m",
+      ),
     );
     const own = ["token service", "wallet service", "operator service", "devnet and faucet"];
     for (const service of own) {

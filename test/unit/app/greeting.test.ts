@@ -8,7 +8,9 @@ it("names addresses that a browser opens, also where a service listens at all in
     { name: "operator service", at: "http://[::]:8091" },
     { name: "devnet and faucet", at: "http://10.0.0.1:10000" },
   ]).join("\n");
-  expect(lines).toContain("ARBOR_TOKENS_URL=http://localhost:3001 ARBOR_DEVNET_URL=http://10.0.0.1:10000 ");
+  expect(lines).toContain(
+    "ARBOR_TOKENS_URL=http://localhost:3001 ARBOR_DEVNET_URL=http://10.0.0.1:10000 ARBOR_OPERATOR_URL=http://localhost:8091 ",
+  );
   // what listens at loopback alone cannot be opened from outside a container
   expect(lines).toContain(
     "pages: http://localhost:8091 (its actor), http://localhost:3001 (its facts), http://10.0.0.1",
