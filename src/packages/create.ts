@@ -2,20 +2,13 @@
  * The program `create-arbor`: writes a small project from a template, with the packages that it needs from a folder of a
  * release. The project has copies of them, so that it can be moved and installed elsewhere.
  */
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { createFolder } from "#src/base/createFolder.ts";
+import { fileFault } from "#src/base/fileFault.ts";
 import { VERSION } from "#src/base/version.ts";
 
 const TEMPLATES = ["actor", "dapp-test"] as const;
@@ -75,7 +68,7 @@ function create(folder: string, template: typeof TEMPLATES[number], packages: st
     ...(dependencies ? { dependencies: withFiles(dependencies) } : {}),
     ...(devDependencies ? { devDependencies: withFiles(devDependencies) } : {}),
   };
-  mkdirSync(path.join(folder, "packages"), { recursive: true });
+  createFolder(path.join(folder, "packages"));
   cpSync(source, folder, { recursive: true, filter: (file) => path.basename(file) !== "manifest.json" });
   // npm leaves a file of that name out of a package
   renameSync(path.join(folder, "gitignore"), path.join(folder, ".gitignore"));
@@ -116,13 +109,16 @@ function main(): number {
     say(template ? HELP : `--template is ${TEMPLATES.join(" or ")}, not ${values.template} (bad_option)`);
     return 2;
   }
+  const project = path.resolve(folder);
   try {
-    const lines = create(path.resolve(folder), template, path.resolve(values.packages));
+    const lines = create(project, template, path.resolve(values.packages));
     process.stdout.write(`${lines.join("\n")}\n`);
     return 0;
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    say(`${error.message} (${error.code})`);
+    const { code, message } = error instanceof Refusal
+      ? error
+      : new Refusal("folder_not_written", `${project} cannot be written: ${fileFault(error)}.`);
+    say(`${message} (${code})`);
     return 1;
   }
 }

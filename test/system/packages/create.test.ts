@@ -48,6 +48,14 @@ describe.skipIf(!hasNode)("create-arbor", () => {
     expect(existsSync(path.join(home, "x"))).toBe(false);
     const used = await create(path.join(home, "program"), "--packages", home);
     expect(used).toMatchObject({ code: 1, stderr: expect.stringMatching(/\(folder_in_use\)\n$/) });
+    const file = path.join(home, "program", "package.json");
+    // with a recursive mkdir, Node 20 does not end below /proc
+    for (const folder of [file, path.join(file, "x"), path.join(home, "n".repeat(300)), "/proc/x"]) {
+      expect(await create(folder, "--packages", home), folder).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^[^\n]+ cannot be written: [^\n]+\. \(folder_not_written\)\n$/),
+      });
+    }
   });
 
   it.each(TEMPLATES)("writes a project of %s, whose tests pass on Node and on Deno", async (template, name, others) => {
