@@ -48,17 +48,20 @@ export class VirtualClock implements Timers {
   }
 }
 
-/** Waits `ms` milliseconds, or until the signal aborts; never rejects. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+/**
+ * Waits `ms` milliseconds, or until one of the signals aborts; never rejects. It leaves nothing on the others: a loop that
+ * is woken often would else collect timers and listeners on the signal that ends it.
+ */
+export function sleep(ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
+    if (signals.some((signal) => signal?.aborted)) return resolve();
     const done = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
+      for (const signal of signals) signal?.removeEventListener("abort", done);
       resolve();
     };
     const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", done, { once: true });
+    for (const signal of signals) signal?.addEventListener("abort", done, { once: true });
   });
 }
 

@@ -123,7 +123,7 @@ export function startTail({ store, bus, log, contents, pollMs, stallMs }: TailOp
         failed = true;
       }
       await sleep(READ_MS, stopped.signal);
-      await Promise.race([sleep(pause, stopped.signal), sleep(pause, wake.signal)]);
+      await sleep(pause, stopped.signal, wake.signal);
       pause = wake.signal.aborted ? READ_MS : Math.min(2 * pause, pollMs);
     }
   };

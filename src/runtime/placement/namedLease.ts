@@ -162,7 +162,7 @@ export function holdLease(options: LeaseOptions): Lease {
         await work;
         continue;
       }
-      await Promise.race([sleep(rest, stopped.signal), sleep(rest, wake.signal)]);
+      await sleep(rest, stopped.signal, wake.signal);
       wake = new AbortController();
     }
     unsubscribe?.();

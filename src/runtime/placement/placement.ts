@@ -164,7 +164,7 @@ class RunningPlacement implements Placement {
         next = RETRY_MS;
       }
       const rest = Math.max(0, Math.min(next, leaseMs / 4 - (performance.now() - last)));
-      await Promise.race([sleep(rest, stopped.signal), sleep(rest, this.wake.signal)]);
+      await sleep(rest, stopped.signal, this.wake.signal);
       if (this.wake.signal.aborted) await sleep(BURST_MS, stopped.signal);
       this.wake = new AbortController();
     }

@@ -69,7 +69,7 @@ export function startWebhooks(options: WebhooksOptions): Lease {
               else endpoints.set(id, startEndpoint({ ...options, log, webhook, epoch, signal }));
             }
           }
-          await Promise.race([sleep(READ_MS, wake.signal), sleep(READ_MS, signal)]);
+          await sleep(READ_MS, wake.signal, signal);
         }
       } finally {
         unsubscribe();

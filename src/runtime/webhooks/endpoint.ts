@@ -145,7 +145,7 @@ class RunningEndpoint implements Endpoint {
       if (batch === undefined) break;
       if (batch.due.length === 0) {
         const wait = Math.min(batch.nextMs ?? IDLE_MS, IDLE_MS);
-        await Promise.race([sleep(wait, this.waker.signal), sleep(wait, over)]);
+        await sleep(wait, this.waker.signal, over);
         continue;
       }
       const outcomes = (await Promise.all(batch.due.map((due) => this.attempt(due, secret)))).flat();
