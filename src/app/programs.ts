@@ -8,7 +8,7 @@ import { HELP, readOptions } from "#src/app/options.ts";
 import { run } from "#src/app/run.ts";
 import { TRACING_HELP } from "#src/app/serveHelp.ts";
 import { readServeOptions, SERVE_HELP } from "#src/app/serveOptions.ts";
-import { readSignerOptions, SIGNER_PROGRAM_HELP } from "#src/app/signerProgram.ts";
+import { readSignerOptions, SIGNER_PROGRAM_HELP, SIGNERS_HELP } from "#src/app/signerProgram.ts";
 
 /**
  * V8 lets the heap grow by 30 % between two collections of all of it, in threads too. Deno ignores this call: there it is
@@ -21,7 +21,7 @@ export const start = (args: readonly string[]): Promise<number> => run(readOptio
 
 /** `signer`: a signing service for one wallet; with `three` a devnet and three of them, for an owner and two requesters. */
 export function signer(args: readonly string[], rules: { readonly three: boolean }): Promise<number> {
-  return run(readSignerOptions(args, process.env, rules), SIGNER_PROGRAM_HELP);
+  return run(readSignerOptions(args, process.env, rules), rules.three ? SIGNERS_HELP : SIGNER_PROGRAM_HELP);
 }
 
 /**

@@ -19,6 +19,14 @@ with its other services at free ports. The options of a start are there too.
 
 ${HELP}`;
 
+export const SIGNERS_HELP =
+  `Three signing services and a devnet, for development and tests only: an owner and two requesters.
+
+They listen on 3000, 3002 and 3004, the token service on 3001. Mnemonics and data are in .arbor-signer; files of mnemonics
+that are missing are written. The options of a start are there too.
+
+${HELP}`;
+
 interface SignerRules {
   /** A devnet and three wallets, whose files are written where they are missing. */
   readonly three: boolean;

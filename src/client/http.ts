@@ -77,7 +77,7 @@ export async function answer<T = Json>(
   let response: Response;
   let text: string;
   try {
-    response = await fetch(base.replace(/\/$/, "") + path, {
+    response = await fetchFrom(base.replace(/\/$/, "") + path, {
       method,
       ...(body === undefined
         ? { headers }
@@ -95,7 +95,7 @@ export async function answer<T = Json>(
   try {
     json = response.status === 204 ? null : parseJson(text);
   } catch {
-    throw new ApiError(response.status, "malformed_answer", `The response of ${base}${path} is not JSON.`);
+    throw new ApiError(response.status, "malformed_answer", `The response of ${withoutUser(base)}${path} is not JSON.`);
   }
   // the one place where the services are trusted to give what their schemas say
   if (response.ok) return { json: json as T, headers: response.headers };
@@ -111,7 +111,7 @@ export async function readText(base: string, path: string): Promise<string> {
   let response: Response;
   let text: string;
   try {
-    response = await fetch(base.replace(/\/$/, "") + path);
+    response = await fetchFrom(base.replace(/\/$/, "") + path);
     text = await response.text();
   } catch (error) {
     throw unreachable(base, error);
@@ -128,8 +128,26 @@ function jsonOf(text: string): Json {
   }
 }
 
+/** What a URL has before its host: a scheme, and a user with a password. */
+const USER = /^([a-z][a-z\d+.-]*:\/\/)?([^/?#]*)@/i;
+
+/** A URL without the user and the password in it, which no message shows. */
+const withoutUser = (url: string) => url.replace(USER, "$1");
+
+/** Fetches from a URL. A user and a password in it become basic authentication (RFC 7617), because `fetch` refuses them. */
+export function fetchFrom(url: string, init: RequestInit = {}): Promise<Response> {
+  const user = USER.exec(url)?.[2];
+  const headers = new Headers(init.headers);
+  if (user !== undefined && !headers.has("authorization")) {
+    const bytes = new TextEncoder().encode(decodeURIComponent(user));
+    headers.set("authorization", `Basic ${btoa(String.fromCharCode(...bytes))}`);
+  }
+  return fetch(withoutUser(url), { ...init, headers });
+}
+
 /** The error for a URL from which no complete response came; `bad_service_url` where it is none of HTTP. */
-export function unreachable(at: string, error: unknown): ApiError {
+export function unreachable(url: string, error: unknown): ApiError {
+  const at = withoutUser(url);
   if (!/^https?:\/\//i.test(at)) {
     return new ApiError(
       0,

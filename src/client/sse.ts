@@ -9,7 +9,7 @@ import { sleep } from "#src/base/clock.ts";
 import { type Json, parseJson } from "#src/base/json.ts";
 import { memberOf } from "#src/base/member.ts";
 import { retryAfterMs } from "#src/base/retryAfter.ts";
-import { ApiError, refusal, unreachable } from "#src/client/http.ts";
+import { ApiError, fetchFrom, refusal, unreachable } from "#src/client/http.ts";
 
 /** An event with data. */
 export interface ServerSentEvent {
@@ -203,7 +203,7 @@ async function open(
 ): Promise<OpenedStream> {
   let response: Response;
   try {
-    response = await fetch(url, {
+    response = await fetchFrom(url, {
       headers: { ...headers, accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) },
       signal,
     });

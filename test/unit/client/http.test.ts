@@ -1,6 +1,6 @@
 /** What a client gets from a service that closes the connection. */
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { ApiError, call } from "#src/client/http.ts";
@@ -10,8 +10,8 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-async function serving(respond: (response: ServerResponse) => void): Promise<string> {
-  const server = createServer((_, response) => respond(response));
+async function serving(respond: (response: ServerResponse, request: IncomingMessage) => void): Promise<string> {
+  const server = createServer((request, response) => respond(response, request));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   stops.push(() => {
@@ -52,4 +52,22 @@ it("a service that is not started is said so in words", async () => {
     code: "unreachable",
     message: `No complete response from ${base}: nothing listens there.`,
   });
+});
+
+it("a user and a password in a URL are sent as basic authentication, and no message has them", async () => {
+  const base = await serving((response, { url, headers }) =>
+    response.end(url === "/text" ? "no JSON" : JSON.stringify(headers.authorization))
+  );
+  const withUser = base.replace("//", "//user:s%C3%A9cret@");
+  const basic = `Basic ${btoa("user:s\xc3\xa9cret")}`;
+  expect(await call(withUser, "GET", "/")).toBe(basic);
+  const bearer = { authorization: "Bearer token" };
+  expect(await call(withUser, "GET", "/", undefined, undefined, bearer)).toBe("Bearer token");
+  for (
+    const url of [withUser, "http://user:s%C3%A9cret@127.0.0.1:1", "user:s%C3%A9cret@127.0.0.1", "http://user:s%C3@h"]
+  ) {
+    const error: unknown = await call(url, "GET", "/text").catch((one) => one);
+    expect(error).toBeInstanceOf(ApiError);
+    expect((error as ApiError).message).not.toMatch(/cret|s%/);
+  }
 });

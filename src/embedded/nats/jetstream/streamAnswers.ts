@@ -74,9 +74,11 @@ async function subjectCounts(
 ): Promise<object> {
   const filter = isObject(json) ? json.subjects_filter : undefined;
   if (typeof filter !== "string" || filter === "") return {};
-  const { first, last } = state;
   const subjects: { [subject: string]: number } = {};
-  for (let from = isSubscription(filter) ? first : Infinity; from <= last;) {
+  // no message has a subject that no subscription can have
+  if (!isSubscription(filter)) return { num_subjects: 0, subjects };
+  const { first, last } = state;
+  for (let from = first; from <= last;) {
     const { found, to } = await reader.source.find(from, last, [filter], COUNTED);
     for (const { subject } of found) subjects[subject] = (subjects[subject] ?? 0) + 1;
     if (Object.keys(subjects).length > mostSubjects) throw errors.insufficientResources();
