@@ -29,8 +29,9 @@ export async function horizonOf(port: ChainPort): Promise<number | undefined> {
   if (!eras.ok) return last?.slot;
   const { value: { history }, point } = eras.value;
   const end = horizon(history)?.slot;
-  const { safeZone } = history.at(-1)?.terms ?? {};
-  const slot = end === undefined || safeZone === undefined
+  // 0: Dingo does not state it
+  const { safeZone = 0 } = history.at(-1)?.terms ?? {};
+  const slot = end === undefined || safeZone === 0
     ? end
     : steadyHorizon(end, safeZone, Math.max(0, point.slot), currentSlot(network, now));
   known.set(port, { slot, at: now });

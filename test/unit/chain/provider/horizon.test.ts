@@ -48,3 +48,13 @@ test("is that of the history where no block came for longer than a third of the 
     { numRuns: cases(100, 1_000) },
   );
 });
+
+test("is that of the history where it states no safe zone, as Dingo's does", async () => {
+  const [tip, end] = [5, 600];
+  const { port } = devnet(100, end, tip, 0);
+  const start = { time: 0n, slot: 0, epoch: 0 };
+  const terms = { epochLength: end, slotLength: 1_000, safeZone: 0, genesisWindow: 0 };
+  const history = [{ start, end: { time: 600_000_000_000_000n, slot: end, epoch: 1 }, terms }];
+  const eras = () => Promise.resolve(ok({ point: { slot: tip, hash: "" }, value: { history } }));
+  expect(await horizonOf({ ...port, eras } as unknown as ChainPort)).toBe(end);
+});
