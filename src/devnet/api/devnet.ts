@@ -133,8 +133,9 @@ export const rollbackBody = z.object({
   .meta({ id: "RollbackRequest" });
 export const rollbackAnswer = z.object({ tip }).meta({ id: "RollbackAnswer" });
 
-export const snapshotName = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/).meta({
-  description: "Name of a snapshot: 1 to 64 letters, digits, dots, underscores and hyphens.",
+/** Not "." and "..", which are steps between folders in the path of a request. */
+export const snapshotName = z.string().regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/).meta({
+  description: 'Name of a snapshot: 1 to 64 letters, digits, dots, underscores and hyphens, but neither "." nor "..".',
   example: "before-mint",
 });
 export const snapshotBody = z.object({

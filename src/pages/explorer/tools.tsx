@@ -196,7 +196,7 @@ function Snapshots() {
   const [name, setName] = useState("");
   const data = useData((signal) => get<{ snapshots: Snapshot[] }>("/snapshots", signal), [], { everyMs: 5_000 });
   const known = data.value?.snapshots.some((one) => one.name === name.trim()) ?? false;
-  const valid = /^[A-Za-z0-9._-]{1,64}$/.test(name.trim());
+  const valid = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/.test(name.trim());
   const save = async () => {
     const saved = await send<Snapshot>("POST", "/snapshots", { name: name.trim(), replace: known });
     setName("");
@@ -214,7 +214,7 @@ function Snapshots() {
           placeholder="before-mint"
           maxLength={64}
           error={name.trim() !== "" && !valid
-            ? "Letters, digits, dots, underscores and hyphens, at most 64."
+            ? "Letters, digits, dots, underscores and hyphens, at most 64; not . and .. alone."
             : undefined}
           hint={known ? "There is a snapshot of this name." : undefined}
         />
