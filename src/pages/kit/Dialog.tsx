@@ -5,6 +5,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { focusNear, withParents } from "./focus.ts";
+import { useElsewhere } from "./router.ts";
 import { Alert } from "./states.tsx";
 
 /** A dialog that is open as long as it is rendered; Escape and the close button call `onClose`. */
@@ -80,11 +81,14 @@ export function confirm(question: Question): Promise<boolean> {
   });
 }
 
-/** Where `confirm` shows its question; the layout has one. */
+/** Where `confirm` shows its question; the layout has one. The browser's Back takes the question away with its view. */
 export function Questions() {
   const question = open.value;
   return question === undefined ? null : <QuestionDialog key={question.title} question={question} />;
 }
+
+/** A text as it is seen: a field has one line, and a page shows several spaces as one. */
+const seen = (text: string) => text.replace(/\p{Cf}/gu, "").replace(/\s+/g, " ").trim();
 
 function QuestionDialog({ question }: { readonly question: OpenQuestion }) {
   const [busy, setBusy] = useState(false);
@@ -95,6 +99,8 @@ function QuestionDialog({ question }: { readonly question: OpenQuestion }) {
     if (open.peek() === question) open.value = undefined;
     question.resolve(agreed);
   };
+  // what is done already has a result to show
+  useElsewhere(() => !busy && finish(false));
   const agree = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
@@ -131,7 +137,7 @@ function QuestionDialog({ question }: { readonly question: OpenQuestion }) {
           <button
             type="submit"
             class={question.danger ? "danger" : "primary"}
-            disabled={busy || (question.typed !== undefined && typed !== question.typed)}
+            disabled={busy || (question.typed !== undefined && seen(typed) !== seen(question.typed))}
           >
             {question.verb}
           </button>

@@ -141,6 +141,15 @@ export function useGo(): typeof go {
   };
 }
 
+/** Calls when the reader has left the address at which a dialog was opened that is part of no view. */
+export function useElsewhere(call: () => void): void {
+  const first = useRef(visits.peek());
+  const elsewhere = visits.value !== first.current;
+  useLayoutEffect(() => {
+    if (elsewhere) call();
+  }, [elsewhere]);
+}
+
 let steps = 0;
 
 /** While a view is in a step behind its first one, the browser's Back calls `back` and stays at the address. */

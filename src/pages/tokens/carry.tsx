@@ -19,7 +19,7 @@ import type {
 import { Dialog } from "../kit/Dialog.tsx";
 import { copyText, Id } from "../kit/Id.tsx";
 import { lazy } from "../kit/parts.tsx";
-import { hrefOf, pathOf } from "../kit/router.ts";
+import { hrefOf, pathOf, useElsewhere } from "../kit/router.ts";
 import { Alert } from "../kit/states.tsx";
 import { toast } from "../kit/toast.tsx";
 import { outputsOf, signed, type Wallet } from "./cip30.ts";
@@ -210,6 +210,7 @@ function Steps({ job: one }: { readonly job: Job }) {
   }, []);
   // not `useEffect`: a key that is pressed before it runs would have no target
   useLayoutEffect(() => button.current?.focus(), [stage]);
+  useElsewhere(() => ["checking", "review", "failed"].includes(stage) && close());
 
   const sign = async () => {
     setError(undefined);

@@ -158,6 +158,13 @@ describe.skipIf(browser === undefined)("the page of the token service", () => {
     const token = new URL(page.url()).hash.replace("#/token/", "");
     const facts = panel(page, "Facts");
     await facts.getByText("No facts yet").waitFor();
+    // the browser's Back takes the dialog with its view
+    await request(page, "insert", "left", { new: "x" });
+    await says(page, "does what you requested and nothing else");
+    await page.goBack();
+    await page.locator("dialog").waitFor({ state: "detached" });
+    await page.goForward();
+    await facts.getByText("No facts yet").waitFor();
 
     const key = "<img src=x onerror=alert(1)>\u202e\0";
     await request(page, "insert", key, { new: "one " });
