@@ -1,5 +1,5 @@
 /** Names of things on the chain, from their ids. */
-import { fromHex, fromUtf8 } from "#src/base/bytes.ts";
+import { fromHex, fromUtf8, isHex } from "#src/base/bytes.ts";
 
 /** Policy and name of an asset's unit. */
 export interface AssetParts {
@@ -18,9 +18,9 @@ const ROLES: Readonly<Record<string, string>> = {
   "001bc280": "rich fungible token",
 };
 
-/** Bytes as text where they are text that can be shown; undefined for other bytes. */
+/** Bytes as text where they are text that can be shown; undefined for other bytes, and for what is not hexadecimal. */
 export function shownText(hex: string): string | undefined {
-  const text = hex === "" ? "" : fromUtf8(fromHex(hex));
+  const text = hex === "" ? "" : isHex(hex) ? fromUtf8(fromHex(hex)) : undefined;
   // control characters, and those that change the writing direction of what follows
   return text === undefined || /[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/u.test(text) ? undefined : text;
 }

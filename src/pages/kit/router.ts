@@ -99,8 +99,10 @@ export function match(
       const found = elementAt(parts, i);
       if (!part.startsWith(":")) return part === found;
       try {
-        params[part.slice(1)] = decodeURIComponent(found);
-        return true;
+        const text = decodeURIComponent(found);
+        params[part.slice(1)] = text;
+        // in the path of a request these stand for folders
+        return text !== "." && text !== "..";
       } catch {
         return false; // a malformed percent sequence
       }

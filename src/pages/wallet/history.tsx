@@ -126,7 +126,9 @@ function Download({ wallet: { prefix, id, name }, query }: { readonly wallet: Wa
   );
 }
 
-const dayIn = (text: string | null): string => text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : "";
+/** A day in the address; empty where it is none, as `2026-02-31`. */
+const dayIn = (text: string | null): string =>
+  text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
 /** The first and the last moment of a local day, in ISO 8601. */
 const startOf = (day: string) => new Date(`${day}T00:00:00`).toISOString();
 const endOf = (day: string) => new Date(`${day}T23:59:59.999`).toISOString();
