@@ -10,7 +10,8 @@ import { send } from "./service.ts";
 
 /** An account's public key and chain code in hexadecimal, from that form or `acct_xvk1…`; undefined for other text. */
 export function accountKeyIn(text: string): string | undefined {
-  const given = text.trim();
+  // a message may have wrapped it
+  const given = text.replace(/\s+/g, "");
   if (/^[0-9a-fA-F]{128}$/.test(given)) return given.toLowerCase();
   const read = fromBech32(given);
   return read && ["acct_xvk", "xpub"].includes(read.prefix) && read.bytes.length === 64 ? toHex(read.bytes) : undefined;

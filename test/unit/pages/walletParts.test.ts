@@ -6,6 +6,7 @@ import type { Transaction } from "#src/client/wallets.ts";
 import { invitationText, isAccountKey, readInvitation } from "#src/pages/wallet/invitation.ts";
 import { isSatisfied, ownersIn, ruleOf, scriptWords, timedRule } from "#src/pages/wallet/scripts.ts";
 import { csvOf } from "#src/pages/wallet/csv.ts";
+import { accountKeyIn } from "#src/pages/wallet/watch.tsx";
 import { governanceWords } from "#src/pages/wallet/governanceWords.ts";
 import {
   assetChanges,
@@ -16,6 +17,12 @@ import {
   paymentsOf,
   purposeOf,
 } from "#src/pages/wallet/transactions.ts";
+
+it("reads an account's key as it was copied, with the line ends of a message", () => {
+  const key = "0123456789abcdef".repeat(8);
+  expect(accountKeyIn(`  ${key.slice(0, 64)}\r\n${key.slice(64).toUpperCase()}\n`)).toBe(key);
+  expect(accountKeyIn(key.slice(1))).toBeUndefined();
+});
 
 const path = ["1852H", "1815H", "0H", "0", "0"];
 const amount = { quantity: 1, unit: "lovelace" as const };
