@@ -4,12 +4,26 @@ import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** A phone of the narrowest width that the pages are made for. */
+/** A usual phone. */
 export const PHONE: BrowserContextOptions = {
   viewport: { width: 390, height: 780 },
   deviceScaleFactor: 2,
   hasTouch: true,
 };
+
+/** A page whose browser keeps nothing for it, as with all cookies and site data blocked. */
+export async function withoutStorage(page: Page): Promise<Page> {
+  await page.addInitScript(() => {
+    for (const name of ["localStorage", "sessionStorage"]) {
+      Object.defineProperty(globalThis, name, {
+        get() {
+          throw new DOMException("denied", "SecurityError");
+        },
+      });
+    }
+  });
+  return page;
+}
 
 /** Pages of one test file. */
 export class Pages {
@@ -72,10 +86,18 @@ export async function expectAccessible(page: Page, name = page.url()): Promise<v
   }
 }
 
-/** Nothing is wider than the page's window. */
+/** The narrowest width that the pages are made for: a small phone, and a window of 1280 pixels at a zoom of 400 %. */
+const NARROWEST = 320;
+
+/** Nothing is wider than the page's window, nor than the narrowest one. */
 export async function expectFits(page: Page): Promise<void> {
-  const [content, viewport] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  expect([page.url(), content]).toEqual([page.url(), viewport]);
+  const size = page.viewportSize()!;
+  for (const width of [size.width, NARROWEST]) {
+    await page.setViewportSize({ ...size, width });
+    const [content, viewport] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    expect([page.url(), content]).toEqual([page.url(), viewport]);
+  }
+  await page.setViewportSize(size);
 }
 
 /**

@@ -488,8 +488,9 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await until(`${path} does not shift`, async () => {
         await page.goto(arbor.operator + path);
         await live(page);
-        await narrow(page);
+        await settled(page);
         const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: { sum: number } }).shifts.sum);
+        await expectFits(page);
         // The limit of the Web Vitals for good; 0.5 was observed where panels fill one after the other.
         return shifts < 0.1;
       });
