@@ -2,6 +2,7 @@
 /** The API page of a service: its operations in groups, each with a form that sends a request. */
 import "./api.css";
 import { signal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { ApiError } from "#src/client/http.ts";
 import { useData } from "../kit/data.tsx";
 import { TextField } from "../kit/forms.tsx";
@@ -11,7 +12,7 @@ import { here, hrefOf, pathOf, type ViewProps } from "../kit/router.ts";
 import { Search } from "../kit/Search.tsx";
 import { TokenForm } from "../kit/TokenForm.tsx";
 import { setting } from "../kit/setting.ts";
-import { Empty, Failure, Loading } from "../kit/states.tsx";
+import { Failure, Loading } from "../kit/states.tsx";
 import { type ApiDocument, found, groupsOf, type Operation, type OperationGroup } from "./document.ts";
 import { Marked } from "./Marked.tsx";
 import { Method, OperationView } from "./OperationView.tsx";
@@ -23,12 +24,18 @@ const addressOf = (operation: Operation) => pathOf("operation", operation.id);
 
 function ApiView({ params }: ViewProps) {
   const { value: document, error, reload } = useData(readDocument, [token.value], { remember: "document" });
+  const [unfit, setUnfit] = useState(false);
   if (error instanceof ApiError && error.status === 401) {
     return (
       <TokenForm
         heading="Token"
-        rejected={token.value !== ""}
-        onToken={(text) => /^[!-~]+$/.test(text) && keepToken(text)}
+        rejected={unfit || token.value !== ""}
+        onToken={(text) => {
+          // a header cannot carry others
+          const fit = /^[!-~]+$/.test(text);
+          setUnfit(!fit);
+          if (fit) keepToken(text);
+        }}
       >
         This service requires its token. It is stored only in this tab.
       </TokenForm>
@@ -47,7 +54,7 @@ function ApiView({ params }: ViewProps) {
         {id === undefined
           ? <Overview document={document} groups={groups} />
           : operation === undefined
-          ? <Empty title="This service has no such operation." />
+          ? <Heading title="No such operation">This service has no such operation</Heading>
           : <OperationView key={id} document={document} operation={operation} />}
       </div>
     </div>

@@ -1,21 +1,21 @@
 /// <reference lib="dom" />
-/** The document and the requests of the API page. A token stays in this tab (sessionStorage) and goes into the header alone. */
+/** The document and the requests of the API page. A token stays in this tab and goes into the header alone. */
 import { signal } from "@preact/signals";
 import { call } from "#src/client/http.ts";
 import type { ApiDocument } from "./document.ts";
 import type { ApiRequest } from "./request.ts";
 import { setting } from "../kit/setting.ts";
+import { keepInTab, keptInTab } from "../kit/tabStorage.ts";
 
 const TOKEN = setting("token-name") ?? "arbor-api-token";
 
 /** The bearer token of this tab; empty where there is none. */
-export const token = signal(sessionStorage.getItem(TOKEN) ?? "");
+export const token = signal(keptInTab(TOKEN) ?? "");
 
 /** Keeps a token for this tab; the empty one forgets it. */
 export function keepToken(text: string): void {
   token.value = text;
-  if (text === "") sessionStorage.removeItem(TOKEN);
-  else sessionStorage.setItem(TOKEN, text);
+  keepInTab(TOKEN, text === "" ? undefined : text);
 }
 
 /** URL of the document, which this page shows. */

@@ -1,11 +1,12 @@
 /// <reference lib="dom" />
 /**
- * Requests to the service. The token, where the service requires one, stays in this tab (sessionStorage) and goes nowhere
- * but into the header.
+ * Requests to the service. The token, where the service requires one, stays in this tab and goes nowhere but into the
+ * header.
  */
 import { effect, signal } from "@preact/signals";
 import { ApiError, call, type Query, queryText } from "#src/client/http.ts";
 import { report } from "../kit/connection.ts";
+import { keepInTab, keptInTab } from "../kit/tabStorage.ts";
 
 const TOKEN = "arbor-operator-token";
 
@@ -20,7 +21,7 @@ export function keepToken(token: string): void {
     locked.value = "rejected";
     return;
   }
-  sessionStorage.setItem(TOKEN, token);
+  keepInTab(TOKEN, token);
   locked.value = "no";
 }
 
@@ -28,14 +29,14 @@ export function keepToken(token: string): void {
 export function unauthorized(): void {
   // Requests of one page are refused together: the first one has shown the form.
   if (locked.peek() !== "no") return;
-  const had = sessionStorage.getItem(TOKEN) !== null;
-  sessionStorage.removeItem(TOKEN);
+  const had = keptInTab(TOKEN) !== undefined;
+  keepInTab(TOKEN, undefined);
   locked.value = had ? "rejected" : "required";
 }
 
 export function authorization(): Record<string, string> {
-  const token = sessionStorage.getItem(TOKEN);
-  return token === null ? {} : { authorization: `Bearer ${token}` };
+  const token = keptInTab(TOKEN);
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 async function watched<T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -8,6 +8,7 @@ import { SelectField } from "../kit/forms.tsx";
 import { Id, shortId } from "../kit/Id.tsx";
 import { Action } from "../kit/parts.tsx";
 import { Alert } from "../kit/states.tsx";
+import { keepInTab, keptInTab } from "../kit/tabStorage.ts";
 import { toast } from "../kit/toast.tsx";
 import { again, type BrowserWallet, connect, DEVELOPMENT, offeredWallets, type Wallet, withAccount } from "./cip30.ts";
 import { faucetPage } from "./service.ts";
@@ -27,21 +28,17 @@ interface Remembered {
 
 function remembered(): Remembered | undefined {
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
+    const kept: unknown = JSON.parse(keptInTab(KEY) ?? "null");
     return typeof kept === "object" && kept !== null ? kept as Remembered : undefined;
   } catch {
-    return undefined; // storage is off, or holds something else
+    return undefined; // storage holds something else
   }
 }
 
 function remember(one: Wallet | undefined): void {
-  try {
-    if (one === undefined) return sessionStorage.removeItem(KEY);
-    const { browser: { id }, address, account } = one;
-    sessionStorage.setItem(KEY, JSON.stringify({ id, address, account }));
-  } catch {
-    // it holds until the page is closed
-  }
+  if (one === undefined) return keepInTab(KEY, undefined);
+  const { browser: { id }, address, account } = one;
+  keepInTab(KEY, JSON.stringify({ id, address, account }));
 }
 
 /** How often, and after how many milliseconds, a wallet is looked for that this tab had before. */

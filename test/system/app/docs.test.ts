@@ -136,6 +136,12 @@ describe.skipIf(browser === undefined)("the API page", () => {
     await page.close();
   });
 
+  it("says that an operation is none", async () => {
+    const page = await pages!.open(`${arbor.tokens}/docs#/operation/nonsense`);
+    await page.locator("h1", { hasText: "This service has no such operation" }).waitFor();
+    await page.close();
+  });
+
   it("shows a stream of events as it grows, until it is stopped", async () => {
     const page = await pages!.open(`${arbor.devnet}/docs#/operation/${encodeURIComponent("GET /live")}`);
     await page.getByRole("button", { name: "Send" }).click();

@@ -11,7 +11,14 @@ import { Arbor } from "../../support/service/arbor.ts";
 import { sharedBrowser } from "../../support/pages/sharedBrowser.ts";
 import { type Infra, sharedInfra } from "../../support/infra/infra.ts";
 import { itLong } from "../../support/base/longTests.ts";
-import { expectAccessible, expectFits, expectFocusVisible, Pages, PHONE } from "../../support/pages/pages.ts";
+import {
+  expectAccessible,
+  expectFits,
+  expectFocusVisible,
+  Pages,
+  PHONE,
+  withoutStorage,
+} from "../../support/pages/pages.ts";
 import { fund, http, land, User } from "../../support/service/user.ts";
 import { until } from "../../support/base/until.ts";
 
@@ -658,6 +665,19 @@ describe.skipIf(browser === undefined)("the operator pages", () => {
       await page.keyboard.press("Enter");
       await live(page);
       expect(await page.evaluate(() => document.cookie + localStorage.length)).toBe("0");
+      // where the browser keeps nothing, it holds until the page is closed
+      const kept = await withoutStorage(await pages.newPage());
+      await kept.goto(`${second.operator}/ui/workers`);
+      await kept.getByLabel("Token").fill(token);
+      await kept.keyboard.press("Enter");
+      await live(kept);
+      await kept.goto(`${second.operator}/docs`);
+      await kept.getByLabel("Token").fill("не тот ключ");
+      await kept.keyboard.press("Enter");
+      await kept.getByRole("alert").filter({ hasText: "rejected" }).waitFor();
+      await kept.getByLabel("Token").fill(token);
+      await kept.keyboard.press("Enter");
+      await kept.locator("h1", { hasText: "operator" }).waitFor();
 
       // A partition to the other worker, by keyboard.
       await until("two workers", async () => await page.locator(".worker .badge.good").count() === 2);
