@@ -277,6 +277,11 @@ export class Indefinite {
   constructor(readonly elements: readonly Encodable[]) {}
 }
 
+/** A map in the order of its entries, which may have several of one key. */
+export class Entries {
+  constructor(readonly entries: readonly (readonly [Encodable, Encodable])[]) {}
+}
+
 export type Encodable =
   | bigint
   | number
@@ -287,6 +292,7 @@ export type Encodable =
   | Encoded
   | Tagged
   | Indefinite
+  | Entries
   | readonly Encodable[]
   | ReadonlyMap<Encodable, Encodable>;
 
@@ -331,8 +337,9 @@ function write(value: Encodable, parts: Uint8Array[]): void {
     parts.push(head(4, value.length));
     for (const element of value) write(element, parts);
   } else {
-    parts.push(head(5, value.size));
-    for (const [key, entry] of value) {
+    const entries = value instanceof Entries ? value.entries : [...value];
+    parts.push(head(5, entries.length));
+    for (const [key, entry] of entries) {
       write(key, parts);
       write(entry, parts);
     }

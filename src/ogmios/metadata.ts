@@ -4,7 +4,7 @@
  */
 import { toHex } from "#src/base/bytes.ts";
 import { type Json, jsonInteger } from "#src/base/json.ts";
-import { type Encodable, encode, Encoded } from "#src/cardano/cbor.ts";
+import { type Encodable, encode, Encoded, Entries } from "#src/cardano/cbor.ts";
 import { metadataJson } from "#src/cardano/metadata/json.ts";
 import { decodeMetadata } from "#src/cardano/metadata/metadatum.ts";
 import { major, Walk } from "#src/cardano/walk.ts";
@@ -143,7 +143,7 @@ function taggedValue(json: Json | undefined): Encodable {
   if (string !== undefined) return textOf(string, "string");
   if (bytes !== undefined) return bytesOf(bytes, "bytes");
   if (list !== undefined) return listOf(list, "list").map((one) => taggedValue(one));
-  return new Map(
+  return new Entries(
     listOf(map, "map").map((pair) => {
       const { k, v } = objectOf(pair, "a member of a map");
       return [taggedValue(k), taggedValue(v)];

@@ -6,7 +6,7 @@
 import { concat, fromUtf8, utf8 } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
-import { isList, type Metadata, type Metadatum } from "#src/cardano/metadata/metadatum.ts";
+import { isList, type Metadata, type Metadatum, MetadatumMap } from "#src/cardano/metadata/metadatum.ts";
 
 const LABEL = 674n;
 const SALTED = utf8("Salted__");
@@ -33,12 +33,13 @@ function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }
 
-/** The CIP-20 message of metadata and the content of its label; undefined where there is none. */
+/** The CIP-20 message of metadata and the content of its label; undefined where there is none, or more than one. */
 function messageOf(metadata: Metadata) {
   const content = metadata.get(LABEL);
-  if (!(content instanceof Map)) return undefined;
-  const texts: Metadatum | undefined = content.get("msg");
-  return isList(texts) && texts.every((line) => typeof line === "string") ? { content, texts } : undefined;
+  if (!(content instanceof MetadatumMap)) return undefined;
+  const [texts, more] = content.entries.flatMap(([key, value]) => key === "msg" ? [value] : []);
+  if (!isList(texts) || more !== undefined) return undefined;
+  return texts.every((line) => typeof line === "string") ? { content, texts } : undefined;
 }
 
 /**
@@ -60,10 +61,8 @@ export async function encryptMetadata(
   const { key, algorithm } = await cipher(passphrase, salt);
   const encrypted = new Uint8Array(await crypto.subtle.encrypt(algorithm, key, copyOf(utf8(toJson(found.texts)))));
   const whole = base64(salt.length > 0 ? concat(SALTED, salt, encrypted) : encrypted);
-  const content = new Map<Metadatum, Metadatum>(found.content);
-  content.set("msg", whole.match(new RegExp(`.{1,${CHUNK}}`, "g")) ?? []);
-  content.set("enc", "basic");
-  return ok(new Map([...metadata, [LABEL, content]]));
+  const content = withMessage(found.content, whole.match(new RegExp(`.{1,${CHUNK}}`, "g")) ?? []);
+  return ok(new Map([...metadata, [LABEL, new MetadatumMap([...content, ["enc", "basic"]])]]));
 }
 
 /** Decrypts the message of metadata: the inverse of `encryptMetadata`. */
@@ -73,7 +72,9 @@ export async function decryptMetadata(
 ): Promise<Result<Metadata, DecryptFailure>> {
   const refuse = (why: string) => fail("invalid_metadata_decryption", `The metadata cannot be decrypted: ${why}.`);
   const found = messageOf(metadata);
-  if (!found || found.content.get("enc") !== "basic") return refuse("it has no encrypted message");
+  if (!found || !found.content.entries.some(([key, value]) => key === "enc" && value === "basic")) {
+    return refuse("it has no encrypted message");
+  }
   const bytes = fromBase64(found.texts.join(""));
   if (!bytes) return refuse("its message is not base64");
   const start = SALTED.length + SALT_BYTES;
@@ -81,10 +82,12 @@ export async function decryptMetadata(
   const { key, algorithm } = await cipher(passphrase, bytes.subarray(SALTED.length, start));
   const message = await decrypt(algorithm, key, bytes.subarray(start));
   if (!message) return refuse("the passphrase is wrong, or the message damaged");
-  const content = new Map<Metadatum, Metadatum>(found.content);
-  content.set("msg", message);
-  content.delete("enc");
-  return ok(new Map([...metadata, [LABEL, content]]));
+  return ok(new Map([...metadata, [LABEL, new MetadatumMap(withMessage(found.content, message))]]));
+}
+
+/** The entries with another message, in its place; none says how it is encrypted. */
+function withMessage({ entries }: MetadatumMap, message: Metadatum): MetadatumMap["entries"] {
+  return entries.filter(([key]) => key !== "enc").map((entry) => entry[0] === "msg" ? [entry[0], message] : entry);
 }
 
 async function decrypt(algorithm: { name: string; iv: ArrayBuffer }, key: CryptoKey, sealed: Uint8Array) {

@@ -12,6 +12,7 @@ import {
   MAX_INTEGER,
   type Metadata,
   type Metadatum,
+  MetadatumMap,
   textFault,
 } from "#src/cardano/metadata/metadatum.ts";
 
@@ -126,7 +127,7 @@ function taggedValue(json: Json): Metadatum {
     case "list":
       return list(value).map(taggedValue);
     case "map":
-      return new Map(
+      return new MetadatumMap(
         list(value).map((pair) => {
           if (!isObject(pair) || pair["k"] === undefined || pair["v"] === undefined || Object.keys(pair).length !== 2) {
             throw new InvalidMetadata('An element of a map must be an object of "k" and "v".');
@@ -153,7 +154,9 @@ function plainValue(json: Json): Metadatum {
   if (typeof json === "number" || typeof json === "bigint") return integer(json);
   if (typeof json === "string") return plainText(json);
   if (Array.isArray(json)) return json.map(plainValue);
-  if (isObject(json)) return new Map(Object.entries(json).map(([key, value]) => [plainKey(key), plainValue(value)]));
+  if (isObject(json)) {
+    return new MetadatumMap(Object.entries(json).map(([key, value]) => [plainKey(key), plainValue(value)]));
+  }
   throw new InvalidMetadata(`${json} is no metadata.`);
 }
 
@@ -172,7 +175,7 @@ function taggedJson(value: Metadatum): Json {
   if (typeof value === "string") return { string: value };
   if (value instanceof Uint8Array) return { bytes: toHex(value) };
   if (isList(value)) return { list: value.map(taggedJson) };
-  return { map: [...value].map(([k, v]) => ({ k: taggedJson(k), v: taggedJson(v) })) };
+  return { map: value.entries.map(([k, v]) => ({ k: taggedJson(k), v: taggedJson(v) })) };
 }
 
 function plainJson(value: Metadatum): Json {
@@ -180,7 +183,7 @@ function plainJson(value: Metadatum): Json {
   if (typeof value === "string") return value;
   if (value instanceof Uint8Array) return `0x${toHex(value)}`;
   if (isList(value)) return value.map(plainJson);
-  return Object.fromEntries([...value].map(([key, entry]) => [keyText(key), plainJson(entry)]));
+  return Object.fromEntries(value.entries.map(([key, entry]) => [keyText(key), plainJson(entry)]));
 }
 
 /** A map key as a text; a list or a map becomes its JSON. */

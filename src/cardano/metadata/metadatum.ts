@@ -1,6 +1,6 @@
 /** Metadata of transactions: labels and values, as CBOR. */
 import { utf8 } from "#src/base/bytes.ts";
-import { as, asInt, CborError, decodeAll, encode, type Item, raw } from "#src/cardano/cbor.ts";
+import { as, asInt, CborError, decodeAll, type Encodable, encode, Entries, type Item, raw } from "#src/cardano/cbor.ts";
 
 /** A value: integer, text, bytes, list, or map with any values as keys. */
 export type Metadatum =
@@ -8,7 +8,12 @@ export type Metadatum =
   | string
   | Uint8Array
   | readonly Metadatum[]
-  | ReadonlyMap<Metadatum, Metadatum>;
+  | MetadatumMap;
+
+/** A map in its order. The ledger keeps every entry, also several of one key. */
+export class MetadatumMap {
+  constructor(readonly entries: readonly (readonly [Metadatum, Metadatum])[]) {}
+}
 
 /** Whether a value is a list; `Array.isArray` does not narrow a type with read-only lists. */
 export function isList(value: Metadatum | undefined): value is readonly Metadatum[] {
@@ -25,7 +30,14 @@ export const MAX_BYTES = 64;
 
 /** CBOR of metadata, labels ascending: this is valid auxiliary data. */
 export function encodeMetadata(metadata: Metadata): Uint8Array {
-  return encode(new Map([...metadata].sort(([a], [b]) => a < b ? -1 : 1)));
+  const labels = [...metadata].sort(([a], [b]) => a < b ? -1 : 1);
+  return encode(new Map(labels.map(([label, value]) => [label, encodableOf(value)])));
+}
+
+function encodableOf(value: Metadatum): Encodable {
+  if (isList(value)) return value.map(encodableOf);
+  if (!(value instanceof MetadatumMap)) return value;
+  return new Entries(value.entries.map(([key, one]) => [encodableOf(key), encodableOf(one)]));
 }
 
 /**
@@ -52,7 +64,7 @@ function valueOf(item: Item): Metadatum {
     case "array":
       return item.value.map(valueOf);
     case "map":
-      return new Map(item.value.map(([key, value]) => [valueOf(key), valueOf(value)]));
+      return new MetadatumMap(item.value.map(([key, value]) => [valueOf(key), valueOf(value)]));
     case "deep":
       return raw(item);
     default:

@@ -10,7 +10,7 @@ import { encodableCredential } from "#src/cardano/encodeCertificate.ts";
 import { encodeProposal } from "#src/cardano/encodeProposal.ts";
 import { encodeVotes } from "#src/cardano/encodeVotes.ts";
 import { votersIn } from "#src/cardano/governed.ts";
-import { encodeMetadata, type Metadatum } from "#src/cardano/metadata/metadatum.ts";
+import { encodeMetadata, type Metadatum, MetadatumMap } from "#src/cardano/metadata/metadatum.ts";
 import { compareRefs, type Output, refKey } from "#src/cardano/output.ts";
 import { encodeNative, type NativeScript } from "#src/cardano/nativeScript.ts";
 import { BodyTransaction } from "#src/cardano/scanBody.ts";
@@ -78,7 +78,7 @@ const metadatum = fc.letrec<{ value: Metadatum }>((tie) => ({
     fc.array(tie("value"), { maxLength: 3 }),
     fc.array(fc.tuple(fc.oneof(fc.string({ maxLength: 5 }), fc.bigInt({ min: -9n, max: 9n })), tie("value")), {
       maxLength: 3,
-    }).map((entries) => new Map<Metadatum, Metadatum>(entries)),
+    }).map((entries) => new MetadatumMap(entries)),
   ),
 })).value;
 

@@ -10,7 +10,7 @@ import { nameOf, policyOf } from "#src/cardano/value.ts";
 import type { AssetMetadataSources } from "#src/devnet/index/reads/assets.ts";
 import { cborOfMetadata } from "#src/devnet/serve/blockfrost/metadataValue.ts";
 import { metadataJson } from "#src/cardano/metadata/json.ts";
-import { decodeMetadata, type Metadatum } from "#src/cardano/metadata/metadatum.ts";
+import { decodeMetadata, type Metadatum, MetadatumMap } from "#src/cardano/metadata/metadatum.ts";
 
 /** On-chain metadata of an asset. */
 export interface OnchainMetadata {
@@ -155,11 +155,9 @@ function readMinting(unit: string, cbor: Uint8Array): OnchainMetadata {
 const isText = (text: string) => (key: Metadatum) => key === text;
 const isBytes = (hex: string) => (key: Metadatum) => key instanceof Uint8Array && toHex(key) === hex;
 
-/** The value of the first key of a map that satisfies a condition. */
+/** The value of the last key of a map that satisfies a condition. */
 function find(map: Metadatum | undefined, isKey: (key: Metadatum) => boolean): Metadatum | undefined {
-  if (!(map instanceof Map)) return undefined;
-  for (const [key, value] of map) if (isKey(key)) return value;
-  return undefined;
+  return map instanceof MetadatumMap ? map.entries.findLast(([key]) => isKey(key))?.[1] : undefined;
 }
 
 const plain = (value: Metadatum | null): Json =>

@@ -6,7 +6,13 @@ import { fromHex, toHex } from "#src/base/bytes.ts";
 import { parseJson, toJson } from "#src/base/json.ts";
 import { decryptMetadata, encryptMetadata } from "#src/cardano/metadata/encryption.ts";
 import { metadataJson, readMetadata } from "#src/cardano/metadata/json.ts";
-import { decodeMetadata, encodeMetadata, type Metadata, type Metadatum } from "#src/cardano/metadata/metadatum.ts";
+import {
+  decodeMetadata,
+  encodeMetadata,
+  type Metadata,
+  type Metadatum,
+  MetadatumMap,
+} from "#src/cardano/metadata/metadatum.ts";
 import { walletVectors } from "../../../support/wallets/walletVectors.ts";
 
 function read(json: unknown): Metadata {
@@ -29,7 +35,7 @@ const { value: anyValue } = fc.letrec<{ value: Metadatum }>((tie) => ({
     text,
     fc.uint8Array({ maxLength: 64 }),
     fc.array(tie("value"), { maxLength: 4 }),
-    fc.array(fc.tuple(tie("value"), tie("value")), { maxLength: 4 }).map((pairs) => new Map(pairs)),
+    fc.array(fc.tuple(tie("value"), tie("value")), { maxLength: 4 }).map((pairs) => new MetadatumMap(pairs)),
   ),
 }));
 const anyMetadata = fc.uniqueArray(fc.tuple(fc.bigInt(0n, (1n << 64n) - 1n), anyValue), {
@@ -55,6 +61,16 @@ describe("metadata", () => {
       }),
       { numRuns: 200, seed: 5 },
     );
+  });
+
+  it("keeps every entry of a map, also several of one key", () => {
+    const json = (key: string) =>
+      `{"1":{"map":[{"k":${key},"v":{"int":1}},{"k":{"int":2},"v":{"int":2}},{"k":${key},"v":{"int":3}}]}}`;
+    for (const [key, cbor] of [['{"int":7}', "07"], ['{"string":"a"}', "6161"], ['{"bytes":"aa"}', "41aa"]] as const) {
+      const bytes = encodeMetadata(read(json(key)));
+      expect(toHex(bytes)).toBe(`a101a3${cbor}010202${cbor}03`);
+      expect(toJson(metadataJson(decodeMetadata(bytes)))).toBe(json(key));
+    }
   });
 
   it("is the same as other implementations make of the same JSON", () => {
@@ -83,7 +99,7 @@ describe("metadata", () => {
   it("is plain if values have no tags, and decoded as encoded in that form", () => {
     const json = { "674": { msg: ["one", "two"], "5": "0xbeef", list: [1, -1] } };
     expect(metadataJson(read(json), "plain")).toEqual(json);
-    expect(read(json).get(674n)).toBeInstanceOf(Map);
+    expect(read(json).get(674n)).toBeInstanceOf(MetadatumMap);
   });
 
   it("allows 64 bytes of a text or of bytes, and no more", () => {
@@ -113,6 +129,8 @@ describe("metadata", () => {
 });
 
 describe("an encrypted message", () => {
+  const entry = { k: { string: "msg" }, v: { list: [{ string: "a" }] } };
+  const TWICE = { "674": { map: [entry, entry] } };
   const vectors = walletVectors("cip83-encrypt");
 
   it.each(vectors)(
@@ -146,7 +164,7 @@ describe("an encrypted message", () => {
   });
 
   it("requires a message", async () => {
-    for (const json of [{ "0": 1 }, { "674": "x" }, { "674": { msg: "x" } }, { "674": { msg: [1] } }]) {
+    for (const json of [{ "0": 1 }, { "674": "x" }, { "674": { msg: "x" } }, { "674": { msg: [1] } }, TWICE]) {
       expect(await encryptMetadata(read(json), "x")).toMatchObject({
         ok: false,
         error: { code: "invalid_metadata_encryption" },

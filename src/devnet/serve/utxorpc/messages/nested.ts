@@ -92,7 +92,7 @@ export function metadatumMessage(value: Metadatum, depth = 0): Draft<cardano.Met
     const items = allOf(value, (one) => metadatumMessage(one, depth + 1));
     return items && { metadatum: { case: "array", value: { items } } };
   }
-  const pairs = allOf([...value], ([key, of]) => {
+  const pairs = allOf(value.entries, ([key, of]) => {
     const [first, second] = [metadatumMessage(key, depth + 1), metadatumMessage(of, depth + 1)];
     return first && second && { key: first, value: second };
   });
