@@ -409,7 +409,9 @@ const moment = z.string().transform((text, context) => {
   const [, year, month, day, hour, minute, second = "00", fraction = "", zone = "Z"] = parts ?? [];
   const offset = zone === "Z" ? "Z" : `${zone.slice(0, 3)}:${zone.slice(3).replace(":", "") || "00"}`;
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction.slice(0, 4)}${offset}`);
-  if (parts !== null && !Number.isNaN(ms)) return Number(fraction.slice(4)) > 0 ? ms + 0.5 : ms;
+  // 30 February would be read as 2 March
+  const isDay = new Date(`${year}-${month}-${day}T00:00Z`).getUTCDate() === Number(day);
+  if (parts !== null && isDay && !Number.isNaN(ms)) return Number(fraction.slice(4)) > 0 ? ms + 0.5 : ms;
   context.addIssue({
     code: "custom",
     message:

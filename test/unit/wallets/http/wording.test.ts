@@ -55,7 +55,7 @@ test("times are parsed in both forms of ISO 8601, with and without a zone", () =
       "2012-09-25T10:15",
     ]
   ) expect(read(text).data, text).toBe(noon);
-  for (const text of ["yesterday", "2012-09-25", "2012-13-25T10:15:00Z", "10:15:00Z"]) {
+  for (const text of ["yesterday", "2012-09-25", "2012-13-25T10:15:00Z", "2013-02-29T10:15:00Z", "10:15:00Z"]) {
     expect(read(text).success, text).toBe(false);
   }
 });
