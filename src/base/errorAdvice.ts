@@ -224,6 +224,7 @@ const wallets = {
   spending_limit_exceeded:
     "Wait until earlier payments are 24 hours old, or raise the limit with `PUT …/spending-limit`.",
   transaction_is_too_big: "Send fewer outputs or assets in one transaction, or consolidate small outputs first.",
+  too_large: "Send a smaller request: fewer payments, or less metadata.",
   too_many_wrong_passphrases: "Wait as long as `Retry-After` says before the next passphrase.",
   tx_not_in_node_era: "Build the transaction in the era that the node is in.",
   unresolved_inputs: "Give the missing outputs in `inputs`, with their address and amount.",

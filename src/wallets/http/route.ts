@@ -39,7 +39,7 @@ export const route: AddEndpoint = (app, method, path, spec, handler) => {
     ...(String(spec.refusals?.[403]).includes("wrong_encryption_passphrase")
       ? { 429: "`too_many_wrong_passphrases`" }
       : {}),
-    ...(spec.body ? { 413: "`body_too_large`", 415: "`unsupported_media_type`" } : {}),
+    ...(spec.body ? { 413: "`body_too_large`, `too_large`", 415: "`unsupported_media_type`" } : {}),
     ...spec.refusals,
   };
   addEndpoint(CONVENTIONS, app, method, path, { ...spec, refusals }, handler);

@@ -90,6 +90,7 @@ export const statusCodes = {
   paused: 409,
   address_already_exists: 409,
   wallet_already_exists: 409,
+  too_large: 413,
   mempool_is_full: 425,
   too_many_wrong_passphrases: 429,
   missing_reward_account: 500,

@@ -160,6 +160,18 @@ describe("a service that gets wrong requests", () => {
     expect((await scenario.client.wallet(wallet)).id).toBe(wallet);
   });
 
+  it("refuses what is larger than a message to a worker", async () => {
+    const [own] = await scenario.client.get<{ id: string }[]>(`/wallets/${wallet}/addresses`);
+    const payment = { address: own!.id, amount: { quantity: 2_000_000, unit: "lovelace" } };
+    const payments = new Array(12_000).fill(payment);
+    const { status, code } = await refused(
+      "POST",
+      `/wallets/${wallet}/transactions-construct`,
+      json(JSON.stringify({ payments })),
+    );
+    expect([status, code]).toEqual([413, "too_large"]);
+  });
+
   it("answers clients that send no HTTP, or an invalid path, and continues", async () => {
     const { hostname, port } = new URL(scenario.client.base);
     const status = await new Promise<number | undefined>((resolve, reject) => {
