@@ -7,6 +7,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EEXIST: "there is something else of this name",
   EISDIR: "it is a folder, not a file",
   ENOENT: "there is no such file",
+  ENOSPC: "the disk is full",
   ENOTDIR: "a part of its path is a file, not a folder",
   EPERM: "this user has no right to it",
   EROFS: "its file system is read-only",

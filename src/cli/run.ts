@@ -1,13 +1,13 @@
 /** Runs a command line program: its errors are a message with a stable code on the standard error, and an exit status. */
 import process from "node:process";
 import { type Command, CommanderError } from "commander";
-import { errorCode } from "#src/base/errorCode.ts";
 import { toJson } from "#src/base/json.ts";
 import { ApiError } from "#src/client/http.ts";
 import { messageWithReasons } from "#src/client/requestReasons.ts";
 import { commandsOf } from "#src/cli/commandTree.ts";
 import { CliError } from "#src/cli/error.ts";
 import { printable } from "#src/cli/output.ts";
+import { endWithOutput, outputFailure } from "#src/cli/streams.ts";
 
 export interface RunOptions {
   /** Exit status where the arguments are wrong; 2 by default. */
@@ -25,14 +25,11 @@ export async function run(program: Command, argv: readonly string[], options: Ru
   for (const command of commandsOf(program)) {
     command.exitOverride().configureOutput({ outputError: () => {} });
   }
-  // a reader that has read enough, such as `head`
-  process.stdout.on("error", (error) => {
-    if (errorCode(error) === "EPIPE") process.exit(0);
-    throw error;
-  });
+  endWithOutput();
   try {
     await program.parseAsync(argv);
-  } catch (error) {
+  } catch (thrown) {
+    const error = outputFailure(thrown) ?? thrown;
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return;
       process.exitCode = usageStatus;

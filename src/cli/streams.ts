@@ -2,6 +2,8 @@
 import process from "node:process";
 import type { Readable } from "node:stream";
 import { errorCode } from "#src/base/errorCode.ts";
+import { fileFault } from "#src/base/fileFault.ts";
+import { CliError } from "#src/cli/error.ts";
 
 /** A stream for text; a terminal or not. */
 export type TextStream = NodeJS.WritableStream & { readonly isTTY?: boolean };
@@ -16,12 +18,26 @@ export interface Streams {
   readonly colours: boolean;
 }
 
-/** The streams of this process. A reader that closes its pipe, as `head` does, ends the process in silence. */
-export function processStreams(): Streams {
+/** The error of a standard output that takes no more, as of a full disk; undefined where it is another one. */
+export function outputFailure(error: unknown): CliError | undefined {
+  if (errorCode(error) !== "ENOSPC") return undefined;
+  return new CliError(`The output cannot be written: ${fileFault(error)}.`, "file_not_written");
+}
+
+/** Ends the process where its output takes no more: in silence where a reader, such as `head`, has read enough. */
+export function endWithOutput(): void {
   process.stdout.on("error", (error) => {
-    if (errorCode(error) !== "EPIPE") throw error;
-    process.exit(process.exitCode ?? 0);
+    if (errorCode(error) === "EPIPE") process.exit(process.exitCode ?? 0);
+    const failure = outputFailure(error);
+    if (failure === undefined) throw error;
+    process.stderr.write(`${failure.message}\n`);
+    process.exit(1);
   });
+}
+
+/** The streams of this process. */
+export function processStreams(): Streams {
+  endWithOutput();
   return {
     input: () => process.stdin,
     output: process.stdout,

@@ -23,7 +23,7 @@ import { walletCommands } from "#src/cli/cardanoWallet/walletCommands.ts";
 import { completion, type Shell, SHELLS } from "#src/cli/completion.ts";
 import { keyExport } from "#src/cli/keyExport/command.ts";
 import { Prompts } from "#src/cli/prompts.ts";
-import type { Streams } from "#src/cli/streams.ts";
+import { outputFailure, type Streams } from "#src/cli/streams.ts";
 
 /** A program without commands yet, whose messages go to the streams of a context. */
 function programOf(name: string, { streams, prompts }: Context): Command {
@@ -109,7 +109,8 @@ async function runProgram(
   try {
     await program({ streams, prompts }).parseAsync(args, { from: "user" });
     return 0;
-  } catch (error) {
+  } catch (thrown) {
+    const error = outputFailure(thrown) ?? thrown;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
     if (error instanceof CliError || error instanceof ApiError) prompts.say(error.message);
     // a message of another kind of error may repeat what was read

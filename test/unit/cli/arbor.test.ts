@@ -1,7 +1,7 @@
 /** The commands of `arbor`: their help, their errors, and completion. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { VERSION } from "#src/base/version.ts";
 import { arborProgram } from "#src/cli/arbor/program.ts";
 import { completion } from "#src/cli/completion.ts";
 import { commandsOf, pathOf } from "#src/cli/commandTree.ts";
-import { runCli } from "../../support/cli/arborCli.ts";
+import { arborCommand, runCli } from "../../support/cli/arborCli.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), "arbor-cli-"));
@@ -22,6 +22,16 @@ const file = (name: string) => path.join(folder, name);
 
 /** Addresses at which no service is. */
 const NOWHERE = { ARBOR_TOKENS_URL: "http://127.0.0.1:1", ARBOR_OPERATOR_URL: "http://127.0.0.1:1" };
+
+it.runIf(existsSync("/dev/full")).each(["main.ts", "cardanoWallet/main.ts"])(
+  "%s says that its output cannot be written, without a stack",
+  (program) => {
+    const command = [...arborCommand().slice(0, -1), path.join(root, "src/cli", program), "--help"];
+    const { status, stderr } = spawnSync("sh", ["-c", 'exec "$@" > /dev/full', "sh", ...command], { encoding: "utf8" });
+    expect(stderr).toMatch(/^The output cannot be written: the disk is full \(ENOSPC\)\.( \(file_not_written\))?\n$/);
+    expect(status).toBe(1);
+  },
+);
 
 describe("help", () => {
   const program = arborProgram();
