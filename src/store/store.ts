@@ -192,6 +192,8 @@ const RETRYABLE = new Set([
   "55P03",
   // The server takes no writes: another one may, which the next connection finds.
   "25006",
+  // A right that the role had at the start was taken from it: it may come back.
+  "42501",
   NOT_REPLICATED,
 ]);
 /**

@@ -176,3 +176,14 @@ test("a server that may lose commits is reported", async () => {
   });
   await other.close();
 });
+
+test("a statement without a right may be repeated: a right that was taken away may come back", async () => {
+  const used = openStore(server.url, { max: 1 });
+  const refused = await used.sql.begin(async (sql) => {
+    await sql`set local role pg_monitor`;
+    await sql`select rolpassword from pg_authid`;
+  }).catch((error) => error);
+  expect(refused).toMatchObject({ code: "42501" });
+  expect(isRetryable(refused)).toBe(true);
+  await used.close();
+});
