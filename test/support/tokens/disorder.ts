@@ -113,6 +113,8 @@ class World {
   private readonly promises: Promised[] = [];
   /** Faucet payments that a rollback has discarded: nothing submits them again. */
   private readonly discarded = new Set<string>();
+  /** Whether a fault of the phase takes transactions from the ledger for good. */
+  private losing = false;
   /** Promised transactions that were lost with a discarded one. */
   private readonly lost = new Set<Promised>();
   /** Operations of this phase that were refused. */
@@ -235,7 +237,9 @@ class World {
     }
     this.note(`${kind} refused: ${outcome.code}`);
     this.refused.push({ of: promised, outcome });
-    if (!races.includes(outcome.code)) {
+    // a coin that it is paid from may be gone
+    const loses = this.losing && outcome.code === "refused_by_ledger";
+    if (!loses && !races.includes(outcome.code)) {
       this.wrong.push(
         `${kind} by ${by.name} is refused: ${outcome.status} ${outcome.code} ${outcome.message} ${
           JSON.stringify(outcome.details)
@@ -446,6 +450,7 @@ class World {
   /** A phase of operations with faults between, and then all comparisons. */
   async phase(number: number, faults: readonly Fault[]): Promise<void> {
     const { seed, operations } = this.options;
+    this.losing = faults.some((one) => one.type === "lost root" || "drop" in one);
     const randomOf = (n: number) => seeded(seed * 1_000_003 + number * 10_007 + n);
     let left = operations;
     if (this.tokenBeliefs.size > 0) left -= await this.calm(randomOf(-1));
@@ -569,7 +574,7 @@ class World {
 
   private async check(faults: readonly Fault[]): Promise<void> {
     const lost = this.lost.size + this.discarded.size;
-    const chain = await this.settle(faults.some((one) => one.type === "lost root" || "drop" in one));
+    const chain = await this.settle(this.losing);
     this.explain(chain);
     this.noteChained(chain);
     const lostNow = this.lost.size + this.discarded.size > lost || faults.some(({ type }) => type === "lost root");
