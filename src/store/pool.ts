@@ -82,8 +82,7 @@ export interface PoolOptions {
  * Opens a pool of at most `max` connections with the options of `maker`, a pool that only creates queries. A statement
  * gets an idle connection, else a new one, else the one with the fewest statements; a transaction gets it for itself.
  * `onError` is called with the error of each that fails. Each connection first runs the statements of `setUp`. With
- * `primary` they are opened to the server that it finds, and those to another one are given up. A connection that does
- * not answer is given up if the server does not answer a new one either: it is frozen, or out of reach.
+ * `primary` they are opened to the server that it finds, and those to another one are given up.
  *
  * It is one function, because its parts share the connections and what waits for them.
  */
@@ -97,19 +96,14 @@ export function openPool(
   const waiting: ((connection: Connection) => void)[] = [];
   let ended = false;
   let onIdle = () => {};
-  /** Set while statements run. */
-  let looking: ReturnType<typeof setTimeout> | undefined;
 
-  const connect = (onStarted = () => {}): Connection => {
+  const connect = (): Connection => {
     const onclose = () => connection.lose();
     const { connect_timeout: seconds, host } = maker.options;
     // each host may take the whole time
     const late = setTimeout(() => connection.lose(), seconds * 1_000 * Math.max(1, host.length));
     // the server's first parameter: with an object of its own, the library reports those of every connection
-    const onparameter = () => {
-      clearTimeout(late);
-      onStarted();
-    };
+    const onparameter = () => clearTimeout(late);
     const socket = primary && (async () => {
       const url = await primary.find();
       const socket = await dial(url);
@@ -153,29 +147,6 @@ export function openPool(
     }
     return least?.users === 0 || usable >= max ? least : connect();
   };
-  /** Gives up the connections whose oldest statement had no answer since the last look, if the server has none at all. */
-  const look = async (before: ReadonlySet<Query>) => {
-    const oldest = [...connections].flatMap((connection) => {
-      const [query] = connection.pending;
-      return query === undefined ? [] : [{ connection, query }];
-    });
-    const silent = oldest.filter(({ query }) => before.has(query));
-    if (silent.length > 0 && !await isReachable()) {
-      for (const { connection, query } of silent) if (connection.pending.has(query)) connection.lose();
-    }
-    const isUsed = !ended && [...connections].some(({ users }) => users > 0);
-    looking = isUsed ? setTimeout(look, LOOK_MS, new Set(oldest.map(({ query }) => query))) : undefined;
-  };
-  /** Whether the server begins or refuses a new connection; a pooler begins it before it has a server to lend. */
-  const isReachable = () =>
-    new Promise<boolean>((resolve) => {
-      const probe = connect(() => {
-        resolve(true);
-        closeRetired(probe);
-      });
-      probe.retired = true;
-      probe.abort = (error) => resolve(!LOST.test(errorCode(error)));
-    });
   const serve = () => {
     while (waiting.length > 0) {
       const connection = choose();
@@ -185,7 +156,6 @@ export function openPool(
     if (ended && [...connections].every(({ users }) => users === 0)) onIdle();
   };
   const use = (work: (connection: Connection) => PromiseLike<unknown>) => {
-    if (setUp !== undefined) looking ??= setTimeout(look, LOOK_MS, new Set<Query>());
     waiting.push((connection) => {
       connection.users++;
       const done = () => {
@@ -270,7 +240,6 @@ export function openPool(
         }),
         seconds * 1_000,
       );
-      clearTimeout(looking);
       const late = waiting.splice(0);
       const open = [...connections];
       await Promise.all(open.map(({ sql }) => sql.end({ timeout: 1 })));
@@ -314,9 +283,6 @@ async function transact(maker: Sql, connection: Connection, args: [...options: s
   if (typeof work !== "function") throw new TypeError("a transaction has no work");
   return await scope(work, `begin ${options.join("")}`, "rollback", "commit");
 }
-
-/** Time in ms between two looks at statements without an answer. */
-const LOOK_MS = 3_000;
 
 /** SQLSTATE of a write on a server or in a transaction that takes none. */
 const READ_ONLY = "25006";

@@ -10,7 +10,6 @@ import { outputOf } from "../../support/base/processes.ts";
 import type { CutTransactions } from "../../support/infra/cutTransactionsProcess.ts";
 import { type CutWay, startCutWay } from "../../support/infra/cuttingProxy.ts";
 import { sharedInfra } from "../../support/infra/infra.ts";
-import { startProxy } from "../../support/infra/tcpProxy.ts";
 import { seeded } from "../../support/base/seededRandom.ts";
 
 let infra: Awaited<ReturnType<typeof sharedInfra>>;
@@ -98,29 +97,3 @@ test("a server that ends each connection at its start is away: statements wait f
   expect([...await away.sql`select 1 as x`]).toEqual([{ x: 1 }]);
   await away.close();
 });
-
-test("a server that is frozen refuses what waits on open connections, and serves again", async () => {
-  const url = new URL(infra.databaseUrl);
-  const proxy = await startProxy({ host: url.hostname, port: Number(url.port) });
-  url.port = String(proxy.port);
-  const frozen = openStore(url.href, { max: 2 });
-  await Promise.all([frozen.sql`select 1`, frozen.sql.begin((sql) => sql`select 1`)]);
-  proxy.freeze();
-  const waiting = [
-    ...[1, 2, 3].map((n) => frozen.sql`select ${n}::int`),
-    frozen.sql.begin((sql) => sql`select 1`),
-  ];
-  for (const one of await Promise.allSettled(waiting)) {
-    expect(one).toMatchObject({ status: "rejected", reason: expect.toSatisfy(isRetryable) });
-  }
-  await proxy.mend();
-  expect([...await frozen.sql`select 1 as x`]).toEqual([{ x: 1 }]);
-  await frozen.close();
-  await proxy.cut();
-}, 60_000);
-
-test("a statement that lasts is not given up while its server answers others", async () => {
-  const slow = openStore(infra.databaseUrl, { max: 1 });
-  expect([...await slow.sql`select 1 as x from pg_sleep(10)`]).toEqual([{ x: 1 }]);
-  await slow.close();
-}, 60_000);
