@@ -94,3 +94,8 @@ export function fromUtf8(bytes: Uint8Array): string | undefined {
 export function isWellFormed(text: string): boolean {
   return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
 }
+
+/** Whether PostgreSQL stores a text: it has no NUL and no lone surrogate. */
+export function isStorable(text: string): boolean {
+  return !text.includes("\0") && isWellFormed(text);
+}

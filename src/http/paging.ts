@@ -4,7 +4,7 @@
  */
 import type { Context } from "hono";
 import { z } from "zod";
-import { fromUtf8, isWellFormed } from "#src/base/bytes.ts";
+import { fromUtf8, isStorable } from "#src/base/bytes.ts";
 import { type Json, parseJson, toJson } from "#src/base/json.ts";
 import { HttpFailure } from "#src/http/failure.ts";
 
@@ -81,10 +81,10 @@ export function readCursorText<T>(text: string, schema: z.ZodType<T>, refused: (
   throw refused();
 }
 
-/** Whether the texts of a cursor can be those of rows: PostgreSQL stores no NUL and no lone surrogate. */
+/** Whether the texts of a cursor can be those of rows. */
 const isStored = (cursor: unknown): boolean =>
   typeof cursor === "string"
-    ? !cursor.includes("\0") && isWellFormed(cursor)
+    ? isStorable(cursor)
     : !(cursor instanceof Object) || Object.values(cursor).every(isStored);
 
 const noPlace = () => new HttpFailure(400, "bad_request", "after is not a cursor of this list.");

@@ -1,10 +1,9 @@
 /** String schemas that several services share; safe in a browser. */
 import { z } from "zod";
-import { isWellFormed } from "#src/base/bytes.ts";
+import { isStorable } from "#src/base/bytes.ts";
 
 /** Text that PostgreSQL can store: 1 to `most` UTF-16 units, without NUL and lone surrogates. */
-export const plainText = (most: number) =>
-  z.string().min(1).max(most).refine((value) => !value.includes("\0") && isWellFormed(value), "not plain text");
+export const plainText = (most: number) => z.string().min(1).max(most).refine(isStorable, "not plain text");
 
 /** Kind of an actor. */
 export const kindText = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "expected lower-case letters, digits and dashes")

@@ -1,6 +1,6 @@
 /** Requests to workers and their replies over the bus. Workers check every request against its schema. */
 import { z } from "zod";
-import { isWellFormed } from "#src/base/bytes.ts";
+import { isStorable } from "#src/base/bytes.ts";
 import type { Json } from "#src/base/json.ts";
 import { memberOf } from "#src/base/member.ts";
 import type { Failure, Result } from "#src/base/result.ts";
@@ -13,7 +13,7 @@ export function workerSubject(worker: string): string {
 
 /** Longest id of an entity or a command, in UTF-16 units. */
 const LONGEST = 200;
-const id = z.string().min(1).max(LONGEST).refine((text) => !text.includes("\0") && isWellFormed(text), "no plain text");
+const id = z.string().min(1).max(LONGEST).refine(isStorable, "no plain text");
 
 export const entitySchema = z.object({ kind: z.string().min(1).max(64), id });
 export const idSchema = id;

@@ -6,6 +6,7 @@
  * events after it are still applied.
  */
 import type { AnyMachineSnapshot } from "xstate";
+import { isStorable } from "#src/base/bytes.ts";
 import { isEqualJson, type Json, toJson } from "#src/base/json.ts";
 import { reason } from "#src/base/log.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
@@ -141,7 +142,7 @@ export function limitKey(
   const limit = limits !== undefined && Object.hasOwn(limits, name) ? limits[name] : undefined;
   if (limit === undefined) return undefined;
   const key = limit.key?.(input, entity) ?? "";
-  if (typeof key === "string" && key.length <= 200 && !key.includes("\0") && key.isWellFormed()) return key;
+  if (typeof key === "string" && key.length <= 200 && isStorable(key)) return key;
   throw new TypeError(`the key of the effect "${name}" of ${kind} is no text of at most 200 characters`);
 }
 

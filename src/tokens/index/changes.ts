@@ -2,7 +2,7 @@
  * What the events of a token say of requests, as JSON that a row of `jsonb` can hold and that is bounded: a long text is
  * a reference, and many changes are divided among several events.
  */
-import { isWellFormed, toHex, utf8 } from "#src/base/bytes.ts";
+import { isStorable, toHex, utf8 } from "#src/base/bytes.ts";
 import { elementAt } from "#src/base/present.ts";
 import { operationOf } from "#src/tokens/index/read.ts";
 import { bytes, text } from "#src/tokens/index/rows.ts";
@@ -42,7 +42,7 @@ export function eventText(data: Uint8Array, href: string): EventText {
   if (data.length > MOST_TEXT) return reference();
   const written = bytesText(data);
   // `jsonb` holds neither zero bytes nor lone surrogates
-  const said = isWellFormed(written) && !written.includes("\0") ? written : { hex: toHex(data) };
+  const said = isStorable(written) ? written : { hex: toHex(data) };
   return sizeOf(said) <= MOST_TEXT ? said : reference();
 }
 

@@ -1,4 +1,5 @@
 /** Metadata of pools (CIP-6), fetched from each kind of source. */
+import { isStorable } from "#src/base/bytes.ts";
 import { isObject, type Json, readJson } from "#src/base/json.ts";
 import { fail, type Failure, ok, type Result } from "#src/base/result.ts";
 import { hash256 } from "#src/cardano/hash.ts";
@@ -46,9 +47,7 @@ export function readMetadata(json: Json | undefined): PoolMetadata | undefined {
   if (!isObject(json)) return undefined;
   const { ticker, name, description, homepage } = json;
   const text = (value: Json | undefined, least: number, most: number): value is string =>
-    typeof value === "string" && lengthOf(value) >= least && lengthOf(value) <= most &&
-    // the database stores neither
-    !value.includes("\0") && value.isWellFormed();
+    typeof value === "string" && lengthOf(value) >= least && lengthOf(value) <= most && isStorable(value);
   if (!text(ticker, 3, 5) || !text(name, 1, 50) || !text(homepage, 0, 255)) return undefined;
   // a description that is too long is left out, and the rest is kept
   return { ticker, name, homepage, ...(text(description, 0, 255) ? { description } : {}) };
