@@ -135,7 +135,8 @@ export const rollbackAnswer = z.object({ tip }).meta({ id: "RollbackAnswer" });
 
 /** Not "." and "..", which are steps between folders in the path of a request. */
 export const snapshotName = z.string().regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/).meta({
-  description: 'Name of a snapshot: 1 to 64 letters, digits, dots, underscores and hyphens, but neither "." nor "..".',
+  description:
+    'Name of a snapshot: 1 to 64 letters, digits, dots, underscores or hyphens; "." and ".." are not allowed.',
   example: "before-mint",
 });
 export const snapshotBody = z.object({

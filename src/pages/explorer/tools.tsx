@@ -214,7 +214,7 @@ function Snapshots() {
           placeholder="before-mint"
           maxLength={64}
           error={name.trim() !== "" && !valid
-            ? "Letters, digits, dots, underscores and hyphens, at most 64; not . and .. alone."
+            ? "At most 64 letters, digits, dots, underscores or hyphens; . and .. are not allowed."
             : undefined}
           hint={known ? "There is a snapshot of this name." : undefined}
         />
